@@ -155,10 +155,13 @@ class RemoteModel(unittest.TestCase):
         (package / "ops.py").write_text("import torch\ndef relu(x):\n    return torch.relu(x)\n")
         (package / "net.py").write_text(TASK.read_text().split("def get_inputs")[0].replace("class Model(", "class Scaled(")
                                         .replace("torch.relu", "ops.relu") + "\nfrom . import ops\nraise SystemExit('ran')\n")
-        done = self.run_program("write", f"{package}/net.py:Scaled", "--inputs", "randn(32, 100)", "--model", "openai:big",
-                                "--samples", 1, "--backend", "evaluate")
+        done = self.run_program("write", f"{package}/net.py:Scaled", "--inputs", "randn(32, 100)", "--inputs", "randn(7)",
+                                "--model", "openai:big", "--samples", 1, "--backend", "evaluate")
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
-        self.assertIn("class Model(Scaled)", self.server.bodies[-1]["messages"][-1]["content"])
+        self.assertIn("Scaled with randn(7): verified", done.stderr)
+        prompt = self.server.bodies[-1]["messages"][-1]["content"]
+        self.assertIn("class Model(Scaled)", prompt)
+        self.assertIn("# It is also called with torch.randn(7)", prompt)
 
     def test_mistakes_are_one_line(self):
         words = ("write", TASK, "--model", "openai:big")

@@ -41,6 +41,9 @@ from .config import Config
 
 ROWS = 16
 
+class Linear(nn.Linear):
+    pass
+
 class Block(nn.Module):
     def __init__(self, config: Config):
         super().__init__()
@@ -121,7 +124,9 @@ class Modules(unittest.TestCase):
         for name, text in FILES.items():
             (cls.folder / name).parent.mkdir(exist_ok=True)
             (cls.folder / name).write_text(text)
-        kernels = {"right.py": KERNEL, "wrong.py": KERNEL.replace("/ n + eps", "/ n"), "gate.py": GATE}
+        linear = GATE.replace("(nn.Module):\n", "(nn.Module):\n    def __init__(self, width, out):\n        super().__init__()\n")
+        linear = linear.replace("forward(self, x, factor)", "forward(self, x, factor=1.0)")
+        kernels = {"linear.py": linear, "right.py": KERNEL, "wrong.py": KERNEL.replace("/ n + eps", "/ n"), "gate.py": GATE}
         for name, text in kernels.items():
             (cls.folder / name).write_text(text)
 
@@ -146,6 +151,19 @@ class Modules(unittest.TestCase):
         right, wrong = map(json.loads, done.stdout.splitlines())
         self.assertTrue(right["accepted"], right)
         self.assertEqual((wrong["accepted"], wrong["error"]["class"]), (False, "wrong_value"), wrong)
+
+    def test_a_kernel_must_be_right_for_all_inputs(self):
+        shapes = ("--inputs", "randn(ROWS, 64)", "--inputs", "randn(2, 3, 64)", "--init", "Config()")
+        one_shape = KERNEL.replace("x.numel() // x.shape[-1]", "x.shape[0]")
+        (self.folder / "flat.py").write_text(one_shape)
+        done = self.run_program("judge", "--task", "net/block.py:Block", *shapes, "--kernel", "right.py", "flat.py", "--no-store")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"right.py: Block with randn\(ROWS, 64\) +accepted\n")
+        self.assertRegex(done.stdout, r"right.py: Block with randn\(2, 3, 64\) +accepted\n")
+        self.assertRegex(done.stdout, r"flat.py: Block with randn\(ROWS, 64\) +accepted\n")
+        self.assertRegex(done.stdout, r"flat.py: Block with randn\(2, 3, 64\) +wrong +unwritten")
+        self.assertIn("3 of 4 accepted", done.stdout)
+        self.refused(self.run_program("tasks", "from-module", "net/block.py:Block", *shapes), "give --inputs once")
 
     def test_a_function_of_a_script_that_nothing_runs(self):
         done = self.run_program("judge", "--task", "train:gate", "--inputs", "randn(8, 100), factor=3.0", "--kernel", "gate.py",
@@ -179,9 +197,12 @@ class Modules(unittest.TestCase):
         self.refused(self.run_program("tasks", "from-module", "net:Block", TRITONSMITH_PYTHON="/nowhere/python"),
                      "/nowhere/python")
 
-    def test_a_data_file_that_the_module_reads_is_named(self):
+    def test_a_failure_of_the_users_code_says_what_to_do(self):
         done = self.run_program("judge", "--task", "train.py:named", "--inputs", "randn(4)", "--kernel", "gate.py", "--no-store")
-        self.refused(done, "names.txt", "--data DIR")
+        self.refused(done, "names.txt", "--data DIR", "`tritonsmith tasks from-module`")
+        done = self.run_program("judge", "--task", "net/block.py:Linear", "--inputs", "randn(4, 8, dtype=bf16)", "--init", "8, 8",
+                                "--kernel", "linear.py", "--no-store")
+        self.refused(done, "--dtype converts")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 #include "gym/api/judge_all.h"
 #include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
+#include "modules/module_task.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -42,22 +43,34 @@ struct JudgeOptions {
   bool json = false, feedback = false, no_store = false;
 };
 
-// Returns one job for each kernel. Its id is the kernel's index.
-Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
+// The members of each vector belong to the same jobs.
+struct Judgement {
+  std::vector<gym::api::JudgeJob> jobs;
+  std::vector<std::string> files;  // of the kernels
+  std::vector<std::string> names;  // the files, with the task's id if there are several tasks
+  std::vector<Verdict> verdicts;
+};
+
+// Makes a job for each kernel and each task.
+Result<Judgement> read_jobs(const JudgeOptions& options) {
   gym::api::JudgeJob job{.policy = options.policy,
                          .comparison = options.comparison,
                          .strides = options.strides,
                          .backend = options.backend,
                          .trials = options.trials,
                          .use_store = !options.no_store};
-  TRY_ASSIGN(job.task, read_task(options.task, options.module));
-  std::vector<gym::api::JudgeJob> jobs;
+  TRY_ASSIGN(const std::vector<Task> tasks, read_tasks(options.task, options.module));
+  Judgement judgement;
   for (const std::string& file : options.kernel_files) {
     TRY_ASSIGN(job.kernel, read_file(file));
-    job.id = jobs.size();
-    jobs.push_back(job);
+    for (const Task& task : tasks) {
+      job.task = task;
+      judgement.jobs.push_back(job);
+      judgement.files.push_back(file);
+      judgement.names.push_back(tasks.size() > 1 ? fmt::format("{}: {}", file, task.id) : file);
+    }
   }
-  return jobs;
+  return judgement;
 }
 
 // Returns the folder for verdicts and the secret between calls. The default is the user's cache.
@@ -67,30 +80,39 @@ std::string judge_directory(const JudgeOptions& options) {
   return cache_directory("judge");
 }
 
-// Returns the verdicts in the order of the kernels.
-Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) {
-  TRY_ASSIGN(std::vector<gym::api::JudgeJob> jobs, read_jobs(options));
+Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
+  TRY_ASSIGN(Judgement judgement, read_jobs(options));
   gym::judge::LocalJudgeConfig config;
-  config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
+  config.capture.slots = std::min(config.capture.slots, static_cast<int>(judgement.jobs.size()));
   config.directory = judge_directory(options);
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
-  return gym::api::judge_all(*judge, std::move(jobs));
+  TRY_ASSIGN(judgement.verdicts, gym::api::judge_all(*judge, judgement.jobs));
+  return judgement;
 }
 
 bool is_task_failure(const Verdict& verdict) {
   return verdict.error && verdict.error->error_class == ErrorClass::task_failed;
 }
 
+// Returns what a user of their own class does about a task's failure, or nothing.
+std::string_view hint_at_module(const std::string& message, const JudgeOptions& options) {
+  if (!modules::names_a_module(options.task)) return "";
+  if (message.find("same dtype") != std::string::npos && options.module.dtype.empty())
+    return "; --dtype converts the module's weights";
+  return "; its lines are those that `tritonsmith tasks from-module` prints";
+}
+
 // Returns the exit code for one verdict. If the verdict says nothing about the kernel, this prints
 // why.
-ExitCode ending_of(const Verdict& verdict, const std::string& kernel_file,
-                   const JudgeOptions& options) {
+ExitCode ending_of(const Verdict& verdict, const std::string& name, const JudgeOptions& options) {
   if (verdict.fault == Fault::infrastructure)
-    return finish(fail_by_fault("{}: {}", kernel_file,
-                                verdict.error ? verdict.error->message : "no reason given"));
-  if (is_task_failure(verdict)) return finish(fail("{}: {}", options.task, verdict.error->message));
+    return finish(
+        fail_by_fault("{}: {}", name, verdict.error ? verdict.error->message : "no reason given"));
+  if (is_task_failure(verdict))
+    return finish(fail("{}: {}{}", options.task, verdict.error->message,
+                       hint_at_module(verdict.error->message, options)));
   return verdict.accepted || options.json ? ExitCode::done : ExitCode::not_accepted;
 }
 
@@ -100,7 +122,8 @@ void print_json(const Verdict& verdict, const std::string& kernel_file) {
   show("{}\n", to_line(json));
 }
 
-void print(const std::vector<Verdict>& verdicts, const JudgeOptions& options) {
+void print(const Judgement& judgement, const JudgeOptions& options) {
+  const std::vector<Verdict>& verdicts = judgement.verdicts;
   const auto is_verdict = [](const Verdict& each) {
     return each.fault != Fault::infrastructure && !is_task_failure(each);
   };
@@ -108,15 +131,15 @@ void print(const std::vector<Verdict>& verdicts, const JudgeOptions& options) {
       visible_gpus() == 0 ? "this machine has no GPU" : "the kernel was evaluated on the CPU";
   if (!options.json && std::ranges::any_of(verdicts, is_task_failure)) return;
   if (!options.json && !options.feedback && verdicts.size() > 1) {
-    show_text(verdict_table(verdicts, options.kernel_files, untimed));
+    show_text(verdict_table(verdicts, judgement.names, untimed));
     return;
   }
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (verdicts[i].fault == Fault::infrastructure) continue;
     if (options.json) {
-      print_json(verdicts[i], options.kernel_files[i]);
+      print_json(verdicts[i], judgement.files[i]);
     } else if (is_verdict(verdicts[i])) {
-      if (verdicts.size() > 1) show("{}\n", options.kernel_files[i]);
+      if (verdicts.size() > 1) show("{}\n", judgement.names[i]);
       show_text(options.feedback ? text::feedback_text(verdicts[i], text::PromptStyle::full)
                                  : judge_text(verdicts[i], untimed));
     }
@@ -124,13 +147,14 @@ void print(const std::vector<Verdict>& verdicts, const JudgeOptions& options) {
 }
 
 ExitCode judge(const JudgeOptions& options) {
-  const auto verdicts = judge_on_this_machine(options);
-  if (!verdicts) return finish(tl::unexpected(verdicts.error()));
-  print(*verdicts, options);
+  const auto judgement = judge_on_this_machine(options);
+  if (!judgement) return finish(tl::unexpected(judgement.error()));
+  print(*judgement, options);
   ExitCode code = ExitCode::done;
-  for (std::size_t i = 0; i < verdicts->size(); ++i) {
-    code = std::max(code, ending_of((*verdicts)[i], options.kernel_files[i], options));
-    if (is_task_failure((*verdicts)[i])) break;  // the other verdicts say the same
+  for (std::size_t i = 0; i < judgement->verdicts.size(); ++i) {
+    const Verdict& verdict = judgement->verdicts[i];
+    code = std::max(code, ending_of(verdict, judgement->names[i], options));
+    if (is_task_failure(verdict)) break;  // the other verdicts say the same
   }
   return code;
 }

@@ -16,7 +16,10 @@ struct FromModuleOptions {
 };
 
 Status print_task(const FromModuleOptions& options) {
-  TRY_ASSIGN(const Task task, read_task(options.name, options.module));
+  if (options.module.inputs.size() > 1)
+    return fail("a task's file has one call: give --inputs once");
+  TRY_ASSIGN(const std::vector<Task> tasks, read_tasks(options.name, options.module));
+  const Task& task = tasks.front();
   if (!options.out.empty()) return write_file_atomic(options.out, task.source);
   hand_over(task.source);
   return ok();

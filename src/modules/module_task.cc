@@ -1,11 +1,14 @@
 #include "modules/module_task.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/ask_program.h"
+#include "base/check.h"
 #include "base/file.h"
 #include "base/temp_dir.h"
 
@@ -59,7 +62,7 @@ bool names_a_module(std::string_view name) {
          !fs::exists(name, ignored);
 }
 
-Result<Task> task_of_module(const ModuleRequest& request) {
+Result<std::vector<Task>> tasks_of_module(const ModuleRequest& request) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);
   if (error) return fail("the current folder cannot be read: {}", error.message());
@@ -73,12 +76,18 @@ Result<Task> task_of_module(const ModuleRequest& request) {
   JsonReader reader(answer);
   const std::string why = reader.string("error", "");
   if (!why.empty()) return fail("{}", why);
-  Task task{.id = reader.string("name", ""),
-            .suite = "module",
-            .source = reader.string("source", ""),
-            .scale = TaskScale::gpu};  // unknown, as that of any file
+  const std::string name = reader.string("name", "");
+  std::vector<Task> tasks;
+  for (std::string& source : reader.strings("sources"))
+    tasks.push_back({.id = name,
+                     .suite = "module",
+                     .source = std::move(source),
+                     .scale = TaskScale::gpu});  // unknown, as that of any file
   TRY(reader.status());
-  return task;
+  CHECK(tasks.size() == std::max<std::size_t>(request.inputs.size(), 1), "a task for each input");
+  for (std::size_t i = 0; tasks.size() > 1 && i < tasks.size(); ++i)
+    tasks[i].id = fmt::format("{} with {}", name, request.inputs[i]);
+  return tasks;
 }
 
 }  // namespace tritonsmith::modules

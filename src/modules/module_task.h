@@ -1,11 +1,12 @@
-// Makes a task of a class or a function in the user's own code. A helper process of Python reads
+// Makes tasks of a class or a function in the user's own code. A helper process of Python reads
 // the code as syntax trees and never runs it (python/tritonsmith_modules/task.py). The Python is
-// the one that guests run with, whose packages the task may import. Any thread may call this.
+// the one that guests run with, whose packages a task may import. Any thread may call this.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/task.h"
 #include "gym/sandbox/guest_files.h"
@@ -17,17 +18,19 @@ std::span<const gym::sandbox::EmbeddedFile> embedded_module_files();
 
 struct ModuleRequest {
   std::string target;  // "FILE.py:NAME" or "package.module:NAME"
-  std::string inputs;  // call arguments as Python text, or a file of example tensors
-  std::string init;    // the constructor's arguments as Python text
-  std::string dtype;   // converts the module's weights; empty: they stay as constructed
+  // Call arguments as Python text, or a file of example tensors: for each task one.
+  std::vector<std::string> inputs;
+  std::string init;   // the constructor's arguments as Python text
+  std::string dtype;  // converts the module's weights; empty: they stay as constructed
 };
 
 // Whether a name of a task has the form of ModuleRequest::target. A file of this very name exists
 // in no such case.
 bool names_a_module(std::string_view name);
 
-// Returns a task whose source is one file. An error is one line that says what the helper cannot
+// Returns a task for each of the inputs, at least one. A task's source is one file. If there are
+// several, their ids are "NAME with INPUTS". An error is one line that says what the helper cannot
 // follow, and what to do.
-Result<Task> task_of_module(const ModuleRequest& request);
+Result<std::vector<Task>> tasks_of_module(const ModuleRequest& request);
 
 }  // namespace tritonsmith::modules

@@ -38,19 +38,26 @@ TEST(ModuleTask, JoinsTheFilesOfAPackage) {
                                 "from ops import twice\nraise SystemExit('nothing runs this')\n"
                                 "def f(x):\n    return twice(x)\n"));
   const std::string file = (folder->path() / "m.py").string();
-  const auto task = task_of_module({.target = file + ":f", .inputs = "randn(4, bf16)"});
-  ASSERT_TRUE(task) << task.error().message;
-  EXPECT_EQ(task->id, "f");
-  EXPECT_THAT(task->source, HasSubstr("def twice(x):"));
-  EXPECT_THAT(task->source, HasSubstr("return [torch.randn(4, torch.bfloat16)]"));
-  EXPECT_THAT(task->source, Not(HasSubstr("SystemExit")));
+  const auto tasks = tasks_of_module({.target = file + ":f", .inputs = {"randn(4, bf16)"}});
+  ASSERT_TRUE(tasks) << tasks.error().message;
+  ASSERT_EQ(tasks->size(), 1U);
+  const Task& task = tasks->front();
+  EXPECT_EQ(task.id, "f");
+  EXPECT_THAT(task.source, HasSubstr("def twice(x):"));
+  EXPECT_THAT(task.source, HasSubstr("return [torch.randn(4, torch.bfloat16)]"));
+  EXPECT_THAT(task.source, Not(HasSubstr("SystemExit")));
+  const auto two = tasks_of_module({.target = file + ":f", .inputs = {"randn(4)", "randn(8)"}});
+  ASSERT_TRUE(two) << two.error().message;
+  ASSERT_EQ(two->size(), 2U);
+  EXPECT_EQ((*two)[1].id, "f with randn(8)");
+  EXPECT_THAT((*two)[1].source, HasSubstr("return [torch.randn(8)]"));
 }
 
 TEST(ModuleTask, SaysInOneLineWhyThereIsNone) {
-  const auto task = task_of_module({.target = "no_such_package.m:f", .inputs = "randn(4)"});
-  ASSERT_FALSE(task);
-  EXPECT_THAT(task.error().message, HasSubstr("no_such_package.m: no module of this name"));
-  EXPECT_THAT(task.error().message, Not(HasSubstr("\n")));
+  const auto tasks = tasks_of_module({.target = "no_such_package.m:f", .inputs = {"randn(4)"}});
+  ASSERT_FALSE(tasks);
+  EXPECT_THAT(tasks.error().message, HasSubstr("no_such_package.m: no module of this name"));
+  EXPECT_THAT(tasks.error().message, Not(HasSubstr("\n")));
 }
 
 }  // namespace

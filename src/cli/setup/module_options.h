@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/call/command.h"
 #include "data/task.h"
@@ -14,12 +15,14 @@ inline constexpr const char* kTaskHelp =
     "FILE.py:NAME or package.module:NAME, with --inputs";
 
 struct ModuleOptions {
-  std::string inputs, init, dtype;
+  std::vector<std::string> inputs;
+  std::string init, dtype;
 };
 
 // Adds --inputs, --init and --dtype.
 void add_module_options(CLI::App& command, ModuleOptions& options);
 
-Result<Task> read_task(const std::string& name, const ModuleOptions& options);
+// Returns a task for each --inputs, at least one.
+Result<std::vector<Task>> read_tasks(const std::string& name, const ModuleOptions& options);
 
 }  // namespace tritonsmith::cli

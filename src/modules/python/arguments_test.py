@@ -57,8 +57,8 @@ class Arguments(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def source(self, name, inputs, init="", dtype=""):
-        return make_task({"target": f"m.py:{name}", "inputs": inputs, "init": init, "dtype": dtype,
-                          "folder": self.folder.name, "path": []})["source"]
+        return make_task({"target": f"m.py:{name}", "inputs": [inputs], "init": init, "dtype": dtype,
+                          "folder": self.folder.name, "path": []})["sources"][0]
 
     def made(self, *arguments, **options):
         """Returns the task's names, the module that it constructs and its inputs."""
@@ -103,6 +103,18 @@ class Arguments(unittest.TestCase):
         _, model, inputs = self.made("Block", "ones(4, 8), scale=0.0", init="8")
         self.assertEqual(inputs[1], 0.0)
         self.assertEqual(model(*inputs).abs().max(), 0)
+
+    def test_several_calls_make_a_task_each_with_one_signature(self):
+        question = {"target": "m.py:Block", "inputs": ["randn(4, 8), scale=2.0", "randn(half(2), WIDTH), scale=1.0"], "init": "8",
+                    "dtype": "", "folder": self.folder.name, "path": []}
+        first, second = make_task(question)["sources"]
+        self.assertIn("    # It is also called with torch.randn(half(2), WIDTH), 1.0\n    return [torch.randn(4, 8), 2.0]", first)
+        self.assertIn("    return [torch.randn(half(2), WIDTH), 1.0]", second)
+        self.assertIn("def half", first)
+        self.assertEqual(first.split("def get_inputs")[0], second.split("def get_inputs")[0])
+        question["inputs"][1] = "randn(4, 8)"
+        with self.assertRaisesRegex(Problem, "the first gives 1 argument and `scale`, number 2 1 argument$"):
+            make_task(question)
 
     def test_arguments_that_do_not_fit_show_the_signature(self):
         self.assertIn("Block(width, bias=True, act='relu') needs `width`: give it by --init", self.refused("Block", "randn(4, 8)"))

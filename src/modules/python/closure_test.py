@@ -31,8 +31,8 @@ class Closure(unittest.TestCase):
                 file.write(textwrap.dedent(text))
 
     def source(self, target, inputs="torch.ones(2)", init="", dtype="", path=()):
-        return make_task({"target": target, "inputs": inputs, "init": init, "dtype": dtype, "folder": self.folder.name,
-                          "path": list(path)})["source"]
+        return make_task({"target": target, "inputs": [inputs], "init": init, "dtype": dtype, "folder": self.folder.name,
+                          "path": list(path)})["sources"][0]
 
     def result(self, *arguments, **options):
         """Runs the task as KernelBench does, and returns what its forward returns."""

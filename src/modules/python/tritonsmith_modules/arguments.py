@@ -1,6 +1,7 @@
 """Reads call arguments from the command line, as in "randn(8, 1024, dtype=bf16), mask=None".
 
-A name means what it means in the file that the user names, or in the file that defines the class. Else it is a short form of a dtype, one of Python's builtins, or torch's.
+A name means what it means in the file that the user names, or in the file that defines the class. Else it is a short form
+of a dtype, one of Python's builtins, or torch's.
 """
 
 import ast

@@ -4,6 +4,7 @@ import ast
 
 from .names import Definition
 from .problem import Problem
+from .references import chain_of
 
 
 class Signature:
@@ -81,7 +82,6 @@ def is_module_class(base):
 
 
 def base_of(names, module, base):
-    from .references import chain_of
     chain = chain_of(base)
     if not chain:
         return None

@@ -21,7 +21,9 @@ NN = External("torch.nn", "nn", "import torch.nn as nn")
 
 
 def make_task(question):
-    """Returns {"source", "name"}. The question has "target", "inputs", "init", "dtype", "folder" and "path"."""
+    """Returns {"name", "sources": one for each of the question's "inputs"}.
+
+    The question also has "target", "init", "dtype", "folder" (where relative paths begin) and "path" (more folders)."""
     place, _, name = question["target"].rpartition(":")
     finder = Finder(question["folder"], ["", *question["path"]])
     module = finder.load_target(place)
@@ -32,7 +34,7 @@ def make_task(question):
     try:
         names = Names(finder, inlines_package(package_of(finder, home)))
         made = Maker(question, finder, names, module, found).make()
-        if made["source"].count("\n") <= MAX_LINES:
+        if made["sources"][0].count("\n") <= MAX_LINES:
             return made
     except Problem:
         pass  # without the rest of the package there may be none
@@ -89,11 +91,15 @@ class Maker:
     def make(self):
         self.refuse_values()
         self.signature = self.signature_of_call()
-        self.init, self.inputs = self.read_init(), self.read_inputs()
+        self.init = self.read_init()
+        self.calls = [self.read_inputs(text) for text in self.question["inputs"] or [""]]
+        self.inputs = self.calls[0]
+        self.refuse_other_calls()
         self.closure.include_definition(self.found)
         self.closure.close()
         self.resolver.follow(self.init)
-        self.resolver.follow(self.inputs)
+        for call in self.calls:
+            self.resolver.follow(call)
         self.closure.close()
         self.is_plain_init = all(map(self.resolver.is_plain, self.init.every))
         self.closure.externals.setdefault(TORCH, {})
@@ -102,14 +108,15 @@ class Maker:
         is_wrapped = self.is_wrapped()
         self.chosen = ChosenNames(self.closure, self.found.module, () if is_wrapped else ("Model",))
         body = self.text_of_statements()
-        tail = [*([self.wrapper()] if is_wrapped else []), self.makers()]
-        source = "\n\n\n".join([self.head(), *body, *tail]) + "\n"
+        parts = [self.head(), *body, *([self.wrapper()] if is_wrapped else [])]
+        calls = [", ".join(self.resolver.text(node, self.chosen) for node in call.every) for call in self.calls]
+        sources = ["\n\n\n".join([*parts, self.get_inputs(call, calls), self.get_init_inputs()]) + "\n" for call in calls]
         try:
-            compile(source, "task", "exec", dont_inherit=True)
+            compile(sources[0], "task", "exec", dont_inherit=True)
         except SyntaxError as error:
             raise Problem(f"{self.found.module.shown}: the joined text does not parse (line {error.lineno}: {error.msg}); "
                           "this is a mistake of ours") from None
-        return {"source": source, "name": self.found.name}
+        return {"sources": sources, "name": self.found.name}
 
     def refuse_values(self):
         shown = f"{self.found.module.shown} line {self.node.lineno}"
@@ -143,8 +150,13 @@ class Maker:
             Signature(self.found.name, method.args, skip_first=True).check(arguments.positional, arguments.keywords, "--init")
         return arguments
 
-    def read_inputs(self):
-        text = self.question["inputs"]
+    def refuse_other_calls(self):
+        for i, call in enumerate(self.calls[1:]):
+            if (len(call.positional), list(call.keywords)) != (len(self.inputs.positional), list(self.inputs.keywords)):
+                raise Problem(f"--inputs: all must give the same arguments, and the first gives {described(self.inputs)}, "
+                              f"number {i + 2} {described(call)}")
+
+    def read_inputs(self, text):
         known = [name for name, _ in [*self.signature.positional, *self.signature.keyword_only]] if self.signature else []
         if examples.is_example_file(text):
             path = os.path.join(self.finder.folder, text.strip())
@@ -224,15 +236,24 @@ class Maker:
         return ", ".join([*(text(node, self.chosen) for node in arguments.positional),
                           *(f"{name}={text(node, self.chosen)}" for name, node in arguments.keywords.items())])
 
-    def makers(self):
-        inputs = ", ".join(self.resolver.text(node, self.chosen) for node in self.inputs.every)
+    def get_inputs(self, call, calls):
+        others = "".join(f"    # It is also called with {other}\n" for other in calls if other != call)
+        return f"def get_inputs():\n{others}    return [{call}]"
+
+    def get_init_inputs(self):
         init = "[]"
         if self.is_class and self.is_plain_init:
             values = ", ".join(self.resolver.text(node, self.chosen) for node in self.init.positional)
             keywords = ", ".join(f"{name!r}: {self.resolver.text(node, self.chosen)}" for name, node in self.init.keywords.items())
             is_pair = bool(keywords) or any(isinstance(node, ast.Dict) for node in self.init.positional)
             init = f"[[{values}], {{{keywords}}}]" if is_pair else f"[{values}]"
-        return f"def get_inputs():\n    return [{inputs}]\n\n\ndef get_init_inputs():\n    return {init}"
+        return f"def get_init_inputs():\n    return {init}"
+
+
+def described(call):
+    """Returns "2 arguments and `scale`"."""
+    count = len(call.positional)
+    return " and ".join([f"{count} argument{'' if count == 1 else 's'}", *(f"`{name}`" for name in call.keywords)])
 
 
 def foreign_decorators(node):
