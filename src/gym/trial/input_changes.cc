@@ -219,7 +219,10 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
     case Perturbation::tied:
       if (!facts_.jumps_at_inputs || facts_.gives_places) return {};
-      return {.seed = rng.next_u64(), .pattern = Pattern::ties, .numbers = facts_.bounds};
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::ties,
+              .reach = facts_.scale_of_jumps,
+              .numbers = facts_.bounds};
     case Perturbation::special:
       if (!facts_.treats_specials) return {};
       return {.seed = rng.next_u64(), .pattern = Pattern::specials};
@@ -327,8 +330,6 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
     else if (ways_[k] == Way::never_drawn)
       change = never_drawn(kind, tensor, rng);
-    else if (kind == Perturbation::scaled && tensor.scalar_type() != at::kBool)
-      change = {.factor = any_factor(rng)};  // most structures keep a factor above 0
     if (!change.changes()) continue;
     if (kind == Perturbation::last_spiked) std::ranges::fill(changes, InputChange{});
     changes[k] = change;

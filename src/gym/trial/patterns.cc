@@ -46,15 +46,35 @@ void sort_rows(at::Tensor rows, bool descending) {
   if (rows.numel() > 0) rows.copy_(std::get<0>(rows.sort(-1, descending)));
 }
 
+// Moves these elements up and down in turn, by up to twice `reach`. Their places differ, or count
+// once.
+void move_at(at::Tensor& all, const at::Tensor& at, double reach) {
+  const at::Tensor signs =
+      at::arange(at.numel(), at.options()).remainder_(2).mul_(-2).add_(1).to(at::kFloat);
+  const at::Tensor by = (reach * (1 + chance_like(at)) * signs).to(all.scalar_type());
+  all.index_copy_(0, at, all.index_select(0, at) + by);
+}
+
 void move_some_elements(at::Tensor& all, double reach) {
   constexpr std::int64_t least = 4, most = 4096, one_in = 4096;
   const std::int64_t count =
       std::min(all.numel() / 8, std::clamp(all.numel() / one_in, least, most));
   if (count == 0) return;
-  const at::Tensor at = random_places(count, all.numel(), all);
-  const at::Tensor moved =
-      all.index_select(0, at) + (reach * (1 + chance_like(at))).to(all.scalar_type());
-  all.index_copy_(0, at, moved);
+  move_at(all, random_places(count, all.numel(), all), reach);
+}
+
+// The last index of each dimension gets two large elements, one up and one down. So no reduction
+// over any dimension may leave its last element out.
+void move_last_of_each(at::Tensor& tensor, double reach) {
+  if (tensor.numel() < 16) return;
+  at::Tensor all = tensor.view({-1});
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    const std::int64_t size = tensor.size(dim), stride = tensor.stride(dim);
+    if (size == 1) continue;
+    const at::Tensor any = random_places(2, tensor.numel(), all);
+    const at::Tensor index = any.div(stride, "floor").remainder_(size);
+    move_at(all, any + (index.neg().add_(size - 1)).mul_(stride), reach);
+  }
 }
 
 // Gives each row one value, its first. Values that are sums of few powers of two have exact means,
@@ -66,8 +86,8 @@ void level_rows(at::Tensor rows, bool may_round) {
   rows.copy_(value.expand_as(rows));
 }
 
-// A few rows get one large element each. The places lie evenly from a random one on, so that no
-// half of a row has them all.
+// A few rows get one large element each, or one far below the others with a negative `reach`. The
+// places lie evenly from a random one on, so that no half of a row has them all.
 void move_one_in_each(at::Tensor rows, double reach) {
   if (rows.numel() == 0) return;
   const std::int64_t count = rows.size(0), length = rows.size(1);
@@ -105,12 +125,15 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   rows.next().add_(shift);
   rows.next().sub_(shift);
   move_one_in_each(rows.next(), change.reach);
+  move_one_in_each(rows.next(), -change.reach);
   at::Tensor all = tensor.view({-1});
   move_some_elements(all, change.reach);
-  if (!change.may_tie) return;
-  rows.next().zero_();
-  if (table.size(0) > 1) rows.next().fill_(level);
-  level_slices(tensor, level, rng);
+  if (change.may_tie) {
+    rows.next().zero_();
+    if (table.size(0) > 1) rows.next().fill_(level);
+    level_slices(tensor, level, rng);
+  }
+  move_last_of_each(tensor, change.reach);
 }
 
 // Parts of a row become larger and smaller in turn, so that the mean of no part is the row's.
@@ -165,7 +188,7 @@ void skew(at::Tensor& tensor) {
 
 void make_ties(at::Tensor& tensor, const InputChange& change) {
   constexpr std::size_t most = 8;
-  tensor.mul_(2).round_().div_(2);
+  tensor.mul_(2 * change.reach).round_().div_(2 * change.reach);
   const std::size_t count = std::min(most, change.numbers.size());
   for (std::size_t k = 0; k < count; ++k)
     tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);

@@ -13,8 +13,9 @@ namespace tritonsmith::gym::trial {
 // Changes the tensor in place. Its elements must have places of their own. The patterns are:
 //   uneven    mixes rows of many kinds: zeros, one value, all moved up or down by a little, sorted
 //             up and down, and ordinary ones. Some slices of the first two dimensions hold one
-//             value. Single elements are moved up by up to twice `reach`. Without a reach only rows
-//             of the tensor's own values are made.
+//             value. Single elements are moved up or down by up to twice `reach`, some of them at
+//             the last index of each dimension. Without a reach only rows of the tensor's own values
+//             are made.
 //   ragged    gives elements very different sizes, up to `reach` times as large, and blocks of
 //             neighbours too. So a part of a row says little about the rest.
 //   noise     multiplies each element by a factor of its own between 0.5 and 3. Zeros get a number
@@ -22,7 +23,7 @@ namespace tritonsmith::gym::trial {
 //   flips     exchanges two values of a mask at one element in eight.
 //   sorted    puts all elements in ascending order.
 //   skewed    gives most elements one and the same value, which was drawn.
-//   ties      rounds elements to halves, and puts `numbers` in the place of some.
+//   ties      rounds elements to halves of 1 / `reach`, and puts `numbers` in the place of some.
 //   specials  puts NaN and both infinities in the place of a few elements.
 void apply_pattern(const device::InputChange& change, at::Tensor& tensor);
 

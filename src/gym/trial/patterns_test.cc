@@ -65,6 +65,20 @@ TEST(Pattern, NoSampleOfRaggedElementsHasTheMean) {
   }
 }
 
+TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtTheLastIndexOfEachDimension) {
+  constexpr double reach = 100;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    at::manual_seed(seed);
+    const at::Tensor now = changed({.seed = seed, .pattern = Pattern::uneven, .reach = reach},
+                                   at::randn({40, 30, 50}));
+    for (const std::int64_t dim : {0, 1, 2}) {
+      const at::Tensor last = now.select(dim, now.size(dim) - 1);
+      EXPECT_GT(last.max().item<double>(), reach / 2) << seed;
+      EXPECT_LT(last.min().item<double>(), -reach / 2) << seed;
+    }
+  }
+}
+
 TEST(Pattern, NoiseChangesEachElementAndFlipsChangeMasks) {
   const at::Tensor ones = changed({.seed = 1, .pattern = Pattern::noise}, at::ones({1000}));
   EXPECT_GT(ones.std().item<float>(), 0.5);
@@ -88,11 +102,11 @@ TEST(Pattern, WholeNumbersStayThoseThatWereDrawn) {
 }
 
 TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
-  const at::Tensor now =
-      changed({.seed = 1, .pattern = Pattern::ties, .numbers = {0.3}}, at::randn({1000}));
+  const at::Tensor now = changed(
+      {.seed = 1, .pattern = Pattern::ties, .reach = 4, .numbers = {0.3}}, at::randn({1000}));
   const at::Tensor given = (now - 0.3).abs().lt(1e-6);
   EXPECT_GT(given.sum().item<std::int64_t>(), 20);
-  EXPECT_TRUE(given.logical_or((now * 2).eq((now * 2).round())).all().item<bool>());
+  EXPECT_TRUE(given.logical_or((now * 8).eq((now * 8).round())).all().item<bool>());
 }
 
 TEST(Pattern, SpecialsAreFewAndOfEachKind) {

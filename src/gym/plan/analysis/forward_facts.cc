@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include "gym/plan/operators/operator_traits.h"
@@ -58,28 +58,47 @@ bool overwrites_places(const AtenCall& call) {
   return call.args.size() <= accumulate || !(call.args[accumulate] == Value{true});
 }
 
-// The tensors that hold an input's elements as they are.
+// Returns the power of two by which the call multiplies a tensor, or nothing.
+std::optional<double> exact_scale(const AtenCall& call) {
+  constexpr int most = 10;  // 1024 and its inverse
+  const std::string_view name = plan::operators::aten_base_name(call.op);
+  if ((name != "mul" && name != "div") || call.args.size() != 2) return std::nullopt;
+  const auto number = number_of(call.args[1]);
+  int exponent = 0;
+  if (!number || !(*number > 0) || std::frexp(*number, &exponent) != 0.5) return std::nullopt;
+  exponent = name == "mul" ? exponent - 1 : 1 - exponent;
+  return std::abs(exponent) <= most ? std::optional(std::ldexp(1.0, exponent)) : std::nullopt;
+}
+
+// The tensors that hold an input's elements as they are, or multiplied by a power of two.
 class AsGiven {
  public:
   explicit AsGiven(const Plan& task) {
     std::vector<int> inputs;
     for (const Value& input : task.inputs) append_tensors(input, inputs);
-    tensors_.insert(inputs.begin(), inputs.end());
+    for (const int input : inputs) scales_[input] = 1;
   }
-  bool has(const Value& value) const {
+  // Returns the power of two, or nothing.
+  std::optional<double> scale_of(const Value& value) const {
     const auto* tensor = std::get_if<TensorRef>(&value.data);
-    return tensor != nullptr && tensors_.contains(tensor->index);
+    const auto known = tensor == nullptr ? scales_.end() : scales_.find(tensor->index);
+    return known == scales_.end() ? std::nullopt : std::optional(known->second);
   }
   void follow(const AtenCall& call) {
-    if (!plan::operators::only_arranges(call.op)) return;
+    const auto scale =
+        plan::operators::only_arranges(call.op) ? std::optional(1.0) : exact_scale(call);
+    if (!scale) return;
     std::vector<int> read;
     for (const Value& argument : call.args) append_tensors(argument, read);
-    if (std::ranges::any_of(read, [&](int index) { return tensors_.contains(index); }))
-      tensors_.insert(call.outputs.begin(), call.outputs.end());
+    for (const int index : read)
+      if (const auto before = scale_of(Value{TensorRef{index}})) {
+        for (const int output : call.outputs) scales_[output] = *before * *scale;
+        return;
+      }
   }
 
  private:
-  std::set<int> tensors_;
+  std::map<int, double> scales_;
 };
 
 }  // namespace
@@ -94,9 +113,11 @@ ForwardFacts forward_facts(const Plan& task) {
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
                             plan::operators::is(call->op, Trait::specials);
-    facts.jumps_at_inputs =
-        facts.jumps_at_inputs || (plan::operators::is(call->op, Trait::steps) &&
-                                  !call->args.empty() && given.has(call->args[0]));
+    if (plan::operators::is(call->op, Trait::steps) && !call->args.empty())
+      if (const auto scale = given.scale_of(call->args[0])) {
+        facts.jumps_at_inputs = true;
+        facts.scale_of_jumps = std::max(facts.scale_of_jumps, *scale);
+      }
     facts.gives_places = facts.gives_places || gives_places(call->op);
     facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
     given.follow(*call);

@@ -13,9 +13,10 @@ struct ForwardFacts {
   std::vector<double> bounds;
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
-  // It rounds an input, or compares it, before any arithmetic. An honest kernel then meets a tie
-  // exactly as the reference does.
+  // It rounds an input, or compares it, before any arithmetic but a multiplication by a power of
+  // two. An honest kernel then meets a tie exactly as the reference does.
   bool jumps_at_inputs = false;
+  double scale_of_jumps = 1;       // the largest of those powers of two
   bool gives_places = false;       // results are places among values, where ties have no one order
   bool overwrites_places = false;  // writes at places that an input names; the last write wins
 };
