@@ -1,4 +1,5 @@
-"""Tests `tritonsmith judge` from outside, with real guests, compilers and evaluation: one verdict for each kind of candidate.
+"""Tests `tritonsmith judge` and `tasks lint` from outside, with real guests, compilers and evaluation: one verdict for each kind
+of candidate.
 
 usage: judge_test.py PATH_OF_TRITONSMITH
 """
@@ -226,6 +227,24 @@ class Judge(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         self.assertIn("task.py", done.stderr)
+
+    def test_lint_tells_the_faults_of_a_task_apart_and_remembers_it(self):
+        with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):
+            command = [BINARY, "tasks", "lint", self.path("task.py", TASK)]
+            done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=240)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            line, = done.stdout.splitlines()
+            adequacy = json.loads(line)["adequacy"]
+            self.assertGreater(adequacy["tellable"], 12)
+            self.assertGreaterEqual(adequacy["told"], 0.9 * adequacy["tellable"], line)
+            self.assertEqual(adequacy["refused"], [])
+            told = {fault["what"]: fault for fault in adequacy["faults"]}
+            self.assertEqual(told["`relu` of line 11 left out"]["end"], "told")
+            self.assertEqual(told["`norm.weight` taken for ones"]["end"], "told")
+            kept, = pathlib.Path(cache, "tritonsmith", "adequacy").iterdir()
+            self.assertEqual(json.loads(kept.read_text()), adequacy)
+            again = subprocess.run(command, capture_output=True, text=True, timeout=240)
+            self.assertIn(f"task: {adequacy['told']} of {adequacy['tellable']} faults told apart\n", again.stdout)
 
     def test_the_first_verdict_of_a_build_is_preceded_by_the_self_test_which_is_remembered(self):
         with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):

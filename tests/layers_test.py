@@ -45,7 +45,7 @@ GYM = {
     "referee/protocol": ["language", "wire"],
     "timing": ["plan", "plan/operators", "plan/analysis", "language", "language/triton", "tensors", "compare", "device",
                "replay", "trial", "cuda", "referee/protocol"],
-    "referee": ["plan", "plan/operators", "plan/analysis", "language", "language/triton", "tensors", "compare", "device",
+    "referee": ["plan", "plan/operators", "plan/analysis", "plan/faults", "language", "language/triton", "tensors", "compare", "device",
                 "replay", "trial", "timing", "cuda", "sandbox", "wire", "referee/protocol"],
     "api": [],
     "remote": ["api"],

@@ -1,4 +1,4 @@
-// `tritonsmith tasks make|list|show|import|export|pairs|teach|from-run|from-module`: handles tasks
+// `tritonsmith tasks make|list|show|lint|import|export|pairs|teach|from-run|from-module`: handles tasks
 // from the curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
 // "curriculum" or "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
 // files, a .jsonl file or one .py file.
@@ -19,6 +19,7 @@
 #include "cli/tasks_from_module.h"
 #include "cli/tasks_from_run.h"
 #include "cli/tasks_import.h"
+#include "cli/tasks_lint.h"
 #include "cli/tasks_pairs.h"
 #include "cli/tasks_selection.h"
 #include "curriculum/suite.h"
@@ -181,7 +182,7 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, R
 
 void add_tasks_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TasksOptions>();
-  CLI::App* tasks = app.add_subcommand("tasks", "Make, list, show, import and export tasks");
+  CLI::App* tasks = app.add_subcommand("tasks", "Make, list, show, lint, import and export tasks");
   tasks->require_subcommand(1);
   add_makers(*tasks, options, run);
 
@@ -199,6 +200,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
       ->required();
   show->add_option("ID", options->id, "As `tasks list` shows it")->required();
 
+  add_lint_command(*tasks, run);
   add_import_command(*tasks, run);
   add_export_command(*tasks, run);
   add_pairs_command(*tasks, run);

@@ -100,6 +100,9 @@ struct Numerics {
   double tolerance_extension = 0;
   // The largest tolerance of a comparison, absolute and relative alike. 0: unknown, or all was exact.
   double tolerance = 0;
+  // The worst element's error, in units of the error that is allowed. It is measured only where the
+  // comparison asks for it (CompareOptions), and JSON leaves it out.
+  double worst_share = 0;
   bool operator==(const Numerics&) const = default;
 };
 

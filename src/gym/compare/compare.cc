@@ -113,10 +113,11 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
     const bool near = std::isfinite(difference) && difference <= allowed;
     const double off_exact = budget.usable ? std::abs(got[k] - budget.exact[k]) : 0;
     const bool exact = !budget.usable || off_exact <= budget.at(k);
-    if (near && exact) continue;
+    if (near && exact && !comparison.measures_right_elements) continue;
     const double excess =
         std::max(difference / allowed, budget.usable ? off_exact / budget.at(k) : 0);
     if (std::isfinite(excess)) mismatch.worst = std::max(mismatch.worst, excess);
+    if (near && exact) continue;
     if (mismatch.first < 0) mismatch.first = k;
     if (!near) mismatch.only_exact = false;
     ++mismatch.count;
@@ -431,6 +432,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   numerics.max_abs = std::max(numerics.max_abs, mismatch.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   numerics.tolerance = std::max(numerics.tolerance, how.tolerance.value);
+  numerics.worst_share = std::max(numerics.worst_share, mismatch.worst);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that are equal as doubles
     return wrong(ErrorClass::wrong_value, fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.tolerance_extension))

@@ -37,7 +37,8 @@ struct Mismatch {
   std::int64_t first = -1, count = 0, unwritten = 0;
   bool only_exact = false;  // within the plain tolerance, but outside the budget
   double max_abs = 0, max_rel = 0;
-  // How many times as far off as allowed the worst finite element is. 0: unknown, as on a GPU.
+  // How many times as far off as allowed the worst finite element is. 0: unknown, as on a GPU. It is
+  // at most 1 if only right elements were measured.
   double worst = 0;
 };
 
@@ -89,7 +90,9 @@ struct CompareOptions {
   // candidate within it is right.
   double tolerance_extension = 0;
   tensors::Filler filler = tensors::Filler::nan;  // content of the candidate's unwritten elements
-  DeviceComparison* device = nullptr;             // null: the CPU reaches the tensors
+  // Also measures right elements against what is allowed (Numerics::worst_share). CPU only.
+  bool measures_right_elements = false;
+  DeviceComparison* device = nullptr;  // null: the CPU reaches the tensors
 };
 
 // Compares one tensor, adds to `numerics`, and returns an error if the candidate is wrong.

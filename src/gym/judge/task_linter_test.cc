@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gym/judge/testing/fake_pool.h"
-#include "gym/plan/plan.h"
+#include "gym/plan/testing/plan_builder.h"
 
 namespace tritonsmith::gym::judge {
 namespace {
@@ -42,6 +42,39 @@ TEST_F(TaskLinterTest, TellsATaskThatTookTooLongFromABrokenGym) {
   const auto broken = lint(RefereeFailure{RefereeFailure::Kind::infrastructure, "no process"});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "no process");
+}
+
+// Captures forward(x) = relu(x) over the number of elements that the source names.
+capture::CaptureOutcome capture_relu(const capture::CaptureRequest& request) {
+  const std::int64_t n = std::stoll(request.source.substr(request.source.find("= ") + 2));
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({n}), y = task.tensor({n});
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({n})}, {x})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(x)}, {y})
+      .returns(plan::t(y));
+  return captured(plan::to_json(task.plan()).dump());
+}
+
+TEST(TaskLinterMeasure, TakesSmallerSizesOfALargeTask) {
+  auto pool = std::make_unique<FakePool>();
+  pool->on_capture = capture_relu;
+  referee::RefereeJob asked;
+  auto referee = std::make_unique<FakeReferee>([&](const referee::RefereeJob& job) {
+    asked = job;
+    referee::RefereeReport report;
+    report.adequacy = Adequacy{.variants = 1};
+    return report;
+  });
+  TaskLinter linter(std::move(pool), std::move(referee), "secret", generous_budget());
+  const auto large = linter.measure({.id = "t", .source = "n = 1048576\n"}, {.secrets = 4});
+  ASSERT_TRUE(large);
+  EXPECT_EQ(large->reduced_by, 8);
+  EXPECT_EQ(asked.task_source, "n = 131072\n");
+  EXPECT_EQ(asked.adequacy_secrets, 4);
+  const auto small = linter.measure({.id = "t", .source = "n = 1024\n"}, {});
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->reduced_by, 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/plan/analysis/plan_needs.h"
+#include "gym/referee/adequacy/measure.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/judge_plans.h"
 #include "gym/referee/lint_job.h"
@@ -17,6 +18,19 @@ double processor_seconds() {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+// Drawing and comparing call LibTorch outside a plan's steps, which may throw.
+RefereeReport adequacy_job(Equipment& equipment, const RefereeJob& job, const plan::Plan& task) {
+  RefereeReport report;
+  try {
+    report.adequacy = measure_adequacy(equipment, job, task);
+  } catch (const std::exception& error) {
+    equipment.device.end();
+    const std::string what = error.what();
+    report.adequacy = Adequacy{.why_not = what.substr(0, what.find('\n'))};
+  }
+  return report;
 }
 
 }  // namespace
@@ -60,6 +74,8 @@ RefereeReport Referee::judge(const RefereeJob& job) {
 RefereeReport Referee::judge_known(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
+  if (job.candidate_plan.empty() && job.adequacy_secrets > 0)
+    return adequacy_job(*equipment_, job, task->second);
   if (job.candidate_plan.empty()) return lint_job(*equipment_, python_, job, task->second);
   auto candidate = plan::parse_plan(job.candidate_plan);
   if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);

@@ -3,7 +3,8 @@
 // report describes every failure of a plan; an Error means broken machinery.
 //
 // judge_plans.h refuses a job's plans or runs the trials (run_trials.h). On a GPU the timing
-// follows (time_plans.h). If a job has no candidate, the referee lints its task (lint_job.h).
+// follows (time_plans.h). If a job has no candidate, the referee lints its task (lint_job.h) or
+// measures the task's adequacy (adequacy/measure.h).
 #pragma once
 
 #include <map>
@@ -44,7 +45,7 @@ class Referee {
   // outlive the referee. Without one, such tasks cannot be judged.
   void use_python_reference(trial::ReferenceSource* source) { python_.use(source); }
 
-  // The job's task must be known. A job without a candidate lints the task itself.
+  // The job's task must be known. A job without a candidate lints or measures the task itself.
   RefereeReport judge(const RefereeJob& job);
   // Call this when no job is due. It gives back memory that other programs on the same
   // device may need.

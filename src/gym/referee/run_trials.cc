@@ -13,34 +13,6 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Runs a perturbed trial that counts. It counts only if the reference's numbers are as sound as on
-// the task's own inputs. For example, sin(exp(x * x)) loses all its digits at twice the inputs, in
-// PyTorch and in a right kernel. If they are less sound, the trial changes weights less, then it
-// leaves the inputs alone, then both.
-trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig config,
-                                    const Soundness& plain) {
-  // The first trial watches what kernels write, and closely checks for writes beside their buffers.
-  const bool is_first = config.trial == 0;
-  if (equipment.cuda != nullptr) {
-    equipment.cuda->observe_with(
-        is_first || config.watch_launches ? &equipment.gpu->kernels() : nullptr,
-        replay::kKernelPatience);
-    equipment.gpu->guard_with(is_first ? device::CudaDevice::kWideGuard
-                                       : device::CudaDevice::kNarrowGuard);
-  }
-  trial::TrialResult result = run_ordered_trial(equipment, config);
-  if (config.kind == trial::Perturbation::plain || plain.holds_for(result)) return result;
-  config.weights = trial::WeightChange::gentle;
-  result = run_ordered_trial(equipment, config);
-  if (plain.holds_for(result)) return result;
-  config.kind = trial::Perturbation::plain;
-  config.weights = trial::WeightChange::strong;
-  if (!config.task.parameters.empty()) result = run_ordered_trial(equipment, config);
-  if (!config.task.parameters.empty() && plain.holds_for(result)) return result;
-  config.weights.reset();
-  return run_ordered_trial(equipment, config);
-}
-
 // Judges the second call of forward, which shows what the first call left behind. Returns false if
 // the job ends here.
 bool run_later_call(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
@@ -108,6 +80,30 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
   in_order.difference = std::move(race);
   std::ranges::move(result.findings, std::back_inserter(in_order.findings));
   return in_order;
+}
+
+trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig config,
+                                    const Soundness& plain) {
+  // The first trial watches what kernels write, and closely checks for writes beside their buffers.
+  const bool is_first = config.trial == 0;
+  if (equipment.cuda != nullptr) {
+    equipment.cuda->observe_with(
+        is_first || config.watch_launches ? &equipment.gpu->kernels() : nullptr,
+        replay::kKernelPatience);
+    equipment.gpu->guard_with(is_first ? device::CudaDevice::kWideGuard
+                                       : device::CudaDevice::kNarrowGuard);
+  }
+  trial::TrialResult result = run_ordered_trial(equipment, config);
+  if (config.kind == trial::Perturbation::plain || plain.holds_for(result)) return result;
+  config.weights = trial::WeightChange::gentle;
+  result = run_ordered_trial(equipment, config);
+  if (plain.holds_for(result)) return result;
+  config.kind = trial::Perturbation::plain;
+  config.weights = trial::WeightChange::strong;
+  if (!config.task.parameters.empty()) result = run_ordered_trial(equipment, config);
+  if (!config.task.parameters.empty() && plain.holds_for(result)) return result;
+  config.weights.reset();
+  return run_ordered_trial(equipment, config);
 }
 
 namespace {

@@ -15,4 +15,11 @@ bool run_trials(Equipment& equipment, const TrialContext& context, PlanJudgement
 // order. If it is right there, it has a race: a GPU guarantees no order.
 trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig config);
 
+// Runs a perturbed trial that counts. It counts only if the reference's numbers are as sound as on
+// the task's own inputs. For example, sin(exp(x * x)) loses all its digits at twice the inputs, in
+// PyTorch and in a right kernel. If they are less sound, the trial changes weights less, then it
+// leaves the inputs alone, then both.
+trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig config,
+                                    const Soundness& plain);
+
 }  // namespace tritonsmith::gym::referee

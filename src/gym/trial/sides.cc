@@ -65,6 +65,7 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,
           .filler = sides.filler,
+          .measures_right_elements = sides.config.measures_right_elements,
           .device = sides.device.comparison()};
 }
 

@@ -45,6 +45,7 @@ struct TrialConfig {
   ReferenceMode mode = ReferenceMode::train;  // the mode of the Python reference
   const cuda::FusedOracle* fused = nullptr;   // the task's, if it has one
   StateKeeping keeping = StateKeeping::none;
+  bool measures_right_elements = false;  // CompareOptions::measures_right_elements
 };
 
 }  // namespace tritonsmith::gym::trial

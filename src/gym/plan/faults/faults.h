@@ -59,3 +59,16 @@ bool is_floating(DType dtype);
 std::int64_t from_front(std::int64_t dimension, std::size_t dimensions);
 
 }  // namespace tritonsmith::gym::plan::faults
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<gym::plan::faults::FaultKind> =
+    names<gym::plan::faults::FaultKind>({{gym::plan::faults::FaultKind::operand, "operand"},
+                                         {gym::plan::faults::FaultKind::left_out, "left_out"},
+                                         {gym::plan::faults::FaultKind::constant, "constant"},
+                                         {gym::plan::faults::FaultKind::range, "range"},
+                                         {gym::plan::faults::FaultKind::order, "order"},
+                                         {gym::plan::faults::FaultKind::cheaper, "cheaper"},
+                                         {gym::plan::faults::FaultKind::special, "special"},
+                                         {gym::plan::faults::FaultKind::precision, "precision"}});
+}  // namespace tritonsmith

@@ -83,6 +83,7 @@ Json to_json(const RefereeJob& job) {
                {"memory_bytes", job.budget.memory_bytes},
                {"timing_seconds", job.budget.timing_seconds}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
+  if (job.adequacy_secrets > 0) json["adequacy_secrets"] = job.adequacy_secrets;
   if (!job.kernels.empty()) json["kernels"] = kernels_to_json(job.kernels);
   return json;
 }
@@ -126,6 +127,7 @@ Result<RefereeJob> referee_job_from_json(const Json& json) {
                 .memory_bytes = reader.integer("memory_bytes"),
                 .timing_seconds = reader.number("timing_seconds")};
   if (reader.has("tolerance")) job.tolerance = reader.number("tolerance");
+  job.adequacy_secrets = static_cast<int>(reader.integer("adequacy_secrets", 0));
   TRY(reader.status());
   return job;
 }
@@ -142,6 +144,7 @@ Json to_json(const RefereeReport& report) {
   for (const Finding& finding : report.findings) json["findings"].push_back(to_json(finding));
   for (const auto& [stage, ms] : report.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (report.timing) json["timing"] = to_json(*report.timing);
+  if (report.adequacy) json["adequacy"] = to_json(*report.adequacy);
   if (report.spent) json["spent"] = true;
   if (report.numerics) json["numerics"] = to_json(*report.numerics);
   return json;
@@ -163,6 +166,9 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
   }
   if (reader.has("timing")) {
     TRY_ASSIGN(report.timing, plan_timing_from_json(json["timing"]));
+  }
+  if (reader.has("adequacy")) {
+    TRY_ASSIGN(report.adequacy, adequacy_from_json(json["adequacy"]));
   }
   if (reader.has("numerics")) {
     TRY_ASSIGN(report.numerics, numerics_from_json(json["numerics"]));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/adequacy.h"
 #include "data/verdict.h"
 #include "gym/language/kernel_binary.h"
 
@@ -28,7 +29,10 @@ struct RefereeJob {
   std::string task_source;             // the task's Python; it stays with the client
   std::vector<std::string> baselines;  // further ways to time the task; they stay with the client
   Probe probe = Probe::none;           // the client repeats probes with a new referee process
-  std::string candidate_plan;          // if empty, the job asks for the task's own findings only
+  std::string candidate_plan;          // if empty, the job asks about the task alone
+  // Of a job without a candidate: the number of secrets under which the task's adequacy is measured.
+  // 0: the job asks for the task's own findings.
+  int adequacy_secrets = 0;
   // one for each kernel of the plan, in order; empty if evaluated
   std::vector<language::KernelBinary> kernels;
   std::string
@@ -72,6 +76,7 @@ struct RefereeReport {
   std::vector<std::pair<std::string, double>> stage_ms;
   std::optional<PlanTiming> timing;  // set for a correct candidate on a GPU
   NamedTimings baselines;            // the client measures these and adds them
+  std::optional<Adequacy> adequacy;  // if the job asked for it
   bool spent = false;  // the referee's GPU context is lost, so it takes no further job
 };
 

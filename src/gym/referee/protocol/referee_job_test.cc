@@ -8,6 +8,7 @@ namespace {
 TEST(RefereeJob, ComesBackFromItsHeadWithoutThePlans) {
   RefereeJob job{.task_key = "k",
                  .candidate_plan = "{}",
+                 .adequacy_secrets = 3,
                  .secret = "s",
                  .trials = 5,
                  .policy = Policy::open,
@@ -37,19 +38,22 @@ TEST(RefereeJob, CarriesEqualBinariesOnce) {
 }
 
 TEST(RefereeReport, ComesBackFromItsJsonUnchanged) {
-  RefereeReport report{.ran = true,
-                       .correct = false,
-                       .error = VerdictError{ErrorClass::wrong_value, "m", "", 3},
-                       .fault = Fault::candidate,
-                       .deadline_hit = true,
-                       .findings = {{"race", Severity::reject, 4, "why"}},
-                       .numerics = Numerics{1, 2, 3},
-                       .stage_ms = {{"draw", 1.5}},
-                       .timing = PlanTiming{.candidate = {1, 2, 3, 4, 5},
-                                            .reference = {6, 7, 8, 9, 10},
-                                            .coverage = 0.5,
-                                            .steps = {{0, "", 2, 3.5}, {-1, "aten::mm", 1, 4}}},
-                       .spent = true};
+  RefereeReport report{
+      .ran = true,
+      .correct = false,
+      .error = VerdictError{ErrorClass::wrong_value, "m", "", 3},
+      .fault = Fault::candidate,
+      .deadline_hit = true,
+      .findings = {{"race", Severity::reject, 4, "why"}},
+      .numerics = Numerics{1, 2, 3},
+      .stage_ms = {{"draw", 1.5}},
+      .timing = PlanTiming{.candidate = {1, 2, 3, 4, 5},
+                           .reference = {6, 7, 8, 9, 10},
+                           .coverage = 0.5,
+                           .steps = {{0, "", 2, 3.5}, {-1, "aten::mm", 1, 4}}},
+      .adequacy =
+          Adequacy{.faults = {{.what = "relu left out", .kind = "left_out"}}, .variants = 2},
+      .spent = true};
   const auto again = referee_report_from_json(to_json(report));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), to_json(report));
