@@ -13,6 +13,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import unittest
 
@@ -20,7 +21,46 @@ BINARY = sys.argv.pop(1)
 TESTS = pathlib.Path(__file__).resolve().parent
 TASK = TESTS / "tasks/scale_relu.py"
 KERNEL = (TESTS / "honest/files/scale_relu__temporaries.py").read_text()
-ANSWER = f"Here it is.\n```python\n{KERNEL}\n```\n"
+# A class of somebody's code, and a kernel for it.
+SCALED = """
+import torch
+from torch import nn
+from . import ops
+
+class Scaled(nn.Module):
+    def __init__(self, width, shift=0.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(width))
+        self.shift = shift
+
+    def forward(self, x):
+        return ops.relu(x * self.weight + self.shift)
+
+raise SystemExit("the module ran")
+"""
+SCALED_KERNEL = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def scaled_relu(x_ptr, w_ptr, y_ptr, shift, n, width, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    y = tl.load(x_ptr + at, mask=at < n) * tl.load(w_ptr + at % width, mask=at < n) + shift
+    tl.store(y_ptr + at, tl.maximum(y, 0.0), mask=at < n)
+
+class ModelNew(nn.Module):
+    def __init__(self, width, shift=0.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.shift = shift
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        scaled_relu[(triton.cdiv(x.numel(), 256),)](x, self.weight, y, self.shift, x.numel(), x.shape[-1], BLOCK=256)
+        return y
+"""
 KEY = "sk-a-key-that-no-record-may-hold"
 
 
@@ -37,6 +77,7 @@ class Server(http.server.ThreadingHTTPServer):
         context.load_cert_chain(self.certificate, key)
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.bodies, self.faults, self.lock = [], {}, threading.Lock()
+        self.kernel = KERNEL
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -78,9 +119,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.bodies.append(body)
         if fault:
             return self.send(*fault)
+        answer = f"Here it is.\n```python\n{self.server.kernel}\n```\n"
         events = [{"choices": [{"delta": {"reasoning_content": "I think."}}]},
-                  {"choices": [{"delta": {"content": ANSWER[:40]}}]},
-                  {"choices": [{"delta": {"content": ANSWER[40:]}, "finish_reason": "stop"}]},
+                  {"choices": [{"delta": {"content": answer[:40]}}]},
+                  {"choices": [{"delta": {"content": answer[40:]}, "finish_reason": "stop"}]},
                   {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 50}}]
         self.send(200, "text/event-stream",
                   b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in events) + b"data: [DONE]\n\n")
@@ -102,6 +144,7 @@ class RemoteModel(unittest.TestCase):
     def setUp(self):
         self.server.bodies.clear()
         self.server.faults = {}
+        self.server.kernel = KERNEL
 
     def run_program(self, *words, key=KEY, trust=True):
         trusted = ["--api", f"ca_file={self.server.certificate}"] if trust else []
@@ -149,19 +192,55 @@ class RemoteModel(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
 
-    def test_write_takes_a_class_of_somebodys_code(self):
-        package = self.folder / "package"
+    def test_write_takes_a_class_of_somebodys_code_and_replaces_it(self):
+        package, patch = self.folder / "package", self.folder / "patches/scaled_triton.py"
         package.mkdir()
+        patch.parent.mkdir()
         (package / "ops.py").write_text("import torch\ndef relu(x):\n    return torch.relu(x)\n")
-        (package / "net.py").write_text(TASK.read_text().split("def get_inputs")[0].replace("class Model(", "class Scaled(")
-                                        .replace("torch.relu", "ops.relu") + "\nfrom . import ops\nraise SystemExit('ran')\n")
-        done = self.run_program("write", f"{package}/net.py:Scaled", "--inputs", "randn(32, 100)", "--inputs", "randn(7)",
-                                "--model", "openai:big", "--samples", 1, "--backend", "evaluate")
-        self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
-        self.assertIn("Scaled with randn(7): verified", done.stderr)
+        (package / "net.py").write_text(SCALED)
+        self.server.kernel = SCALED_KERNEL
+        done = self.run_program("write", f"{package}/net.py:Scaled", "--inputs", "randn(32, 100)", "--inputs", "randn(7, 100)",
+                                "--init", "100, shift=0.5", "--patch", patch, "--model", "openai:big", "--samples", 1,
+                                "--backend", "evaluate")
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, SCALED_KERNEL.strip()), done.stderr)
+        self.assertIn("Scaled with randn(7, 100): verified", done.stderr)
         prompt = self.server.bodies[-1]["messages"][-1]["content"]
         self.assertIn("class Model(Scaled)", prompt)
-        self.assertIn("# It is also called with torch.randn(7)", prompt)
+        self.assertIn("# It is also called with torch.randn(7, 100)", prompt)
+        self.runs_in(patch.parent, """
+            import torch, scaled_triton, scaled_triton_test as test
+            test.test_replacement_of_1()
+            test.test_replacement_of_2()
+            model = torch.nn.Sequential(torch.nn.Sequential(test.Scaled(100, 0.5)), torch.nn.ReLU()).eval()
+            before = model(torch.ones(2, 100))
+            weight = model[0][0].weight
+            model = scaled_triton.replace(model, test.Scaled)
+            assert type(model[0][0]) is scaled_triton.ModelNew and not model[0][0].training
+            torch.testing.assert_close(model(torch.ones(2, 100)), before.detach())
+            weight.data.zero_()
+            assert model(torch.ones(2, 100))[0, 0] == 0.5, "the replacement has the same weights, not a copy"
+            """)
+        test = patch.with_name("scaled_triton_test.py")
+        test.write_text(test.read_text().replace("torch.relu(x)", "torch.sigmoid(x)"))
+        with self.assertRaisesRegex(AssertionError, "Tensor-likes are not close"):
+            self.runs_in(patch.parent, "import scaled_triton_test as test; test.test_replacement_of_1()")
+
+    def runs_in(self, folder, text):
+        """Runs Python with Triton's interpreter in place of a GPU."""
+        done = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(text)], cwd=folder, capture_output=True, text=True,
+                              timeout=120, env={**os.environ, "TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_write_makes_a_replacement_of_a_function(self):
+        (self.folder / "ops.py").write_text("import torch\ndef act(x, *, shift=0.25):\n    return torch.relu(x * 1.5 + shift)\n")
+        self.server.kernel = KERNEL.replace("def forward(self, x)", "def forward(self, x, shift)")
+        words = ("write", f"{self.folder}/ops.py:act", "--inputs", "randn(32, 100), shift=0.25", "--model", "openai:big",
+                 "--samples", 1, "--backend", "evaluate")
+        done = self.run_program(*words, "--patch", self.folder / "act_triton.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.runs_in(self.folder, "import act_triton_test as test; test.test_replacement_1()")
+        self.refused(self.run_program(*words, "--patch", self.folder / "act.txt"), "must end in .py")
+        self.refused(self.run_program("write", TASK, "--model", "openai:big", "--patch", "x.py"), "name it as", ":NAME")
 
     def test_mistakes_are_one_line(self):
         words = ("write", TASK, "--model", "openai:big")

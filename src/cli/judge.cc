@@ -59,7 +59,8 @@ Result<Judgement> read_jobs(const JudgeOptions& options) {
                          .backend = options.backend,
                          .trials = options.trials,
                          .use_store = !options.no_store};
-  TRY_ASSIGN(const std::vector<Task> tasks, read_tasks(options.task, options.module));
+  TRY_ASSIGN(const auto made, read_tasks(options.task, options.module));
+  const std::vector<Task>& tasks = made.tasks;
   Judgement judgement;
   for (const std::string& file : options.kernel_files) {
     TRY_ASSIGN(job.kernel, read_file(file));

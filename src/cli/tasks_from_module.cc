@@ -18,8 +18,8 @@ struct FromModuleOptions {
 Status print_task(const FromModuleOptions& options) {
   if (options.module.inputs.size() > 1)
     return fail("a task's file has one call: give --inputs once");
-  TRY_ASSIGN(const std::vector<Task> tasks, read_tasks(options.name, options.module));
-  const Task& task = tasks.front();
+  TRY_ASSIGN(const auto made, read_tasks(options.name, options.module));
+  const Task& task = made.tasks.front();
   if (!options.out.empty()) return write_file_atomic(options.out, task.source);
   hand_over(task.source);
   return ok();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/file.h"
@@ -23,13 +24,14 @@
 #include "eval/metrics.h"
 #include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
+#include "modules/patch.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 struct WriteOptions {
   GymChoice gym;
-  std::string module, instruction, out;
+  std::string module, instruction, out, patch;
   ModuleOptions arguments;
   ModelChoice model;
   int samples = 16;
@@ -170,13 +172,37 @@ void log_each_task(const std::vector<Task>& tasks, const std::vector<Verdict>& v
   }
 }
 
+Status check_patch(const WriteOptions& options) {
+  if (options.patch.empty()) return ok();
+  if (!modules::names_a_module(options.module))
+    return fail("--patch replaces a class or function of your code: name it as {}:NAME",
+                options.module);
+  if (!options.patch.ends_with(".py")) return fail("--patch {}: must end in .py", options.patch);
+  return ok();
+}
+
+// Writes the module that takes the place of the user's own, and the test beside it.
+Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks& made,
+                   const std::string& kernel) {
+  const std::string name = file.stem().string();
+  const modules::Patch patch = modules::patch_of(made, kernel, name);
+  const std::filesystem::path test = file.parent_path() / (name + "_test.py");
+  TRY(write_file_atomic(file, patch.module));
+  TRY(write_file_atomic(test, patch.test));
+  LOG("{} takes the place of {}; `pytest {}` compares both on a GPU", file.string(), made.name,
+      test.string());
+  return ok();
+}
+
 ExitCode without_kernel(std::string_view why) {
   complain(why);
   return ExitCode::not_accepted;
 }
 
 Result<ExitCode> write_kernel(WriteOptions options) {
-  TRY_ASSIGN(std::vector<Task> tasks, read_tasks(options.module, options.arguments));
+  TRY(check_patch(options));
+  TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
+  std::vector<Task>& tasks = made.tasks;
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
   TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt, {}));
@@ -200,6 +226,7 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   LOG("{}; the best is of turn {}{}", summary, best.turn + 1,
       best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
   log_each_task(tasks, tried.accepted.at(best.kernel));
+  if (!options.patch.empty()) TRY(write_patch(options.patch, made, best.kernel));
   if (options.out.empty()) {
     hand_over(best.kernel + "\n");
     return ExitCode::done;
@@ -219,6 +246,9 @@ void add_write_command(CLI::App& app, Run& run) {
       "the module's first line, where that is \"# instruction: TEXT\")");
   add_model_options(*command, options->model);
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
+  command->add_option("--patch", options->patch,
+                      "Of a class or function of your code: write a module here that takes its "
+                      "place, and a test beside it");
   command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);

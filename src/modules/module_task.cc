@@ -62,7 +62,7 @@ bool names_a_module(std::string_view name) {
          !fs::exists(name, ignored);
 }
 
-Result<std::vector<Task>> tasks_of_module(const ModuleRequest& request) {
+Result<ModuleTasks> tasks_of_module(const ModuleRequest& request) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);
   if (error) return fail("the current folder cannot be read: {}", error.message());
@@ -76,18 +76,24 @@ Result<std::vector<Task>> tasks_of_module(const ModuleRequest& request) {
   JsonReader reader(answer);
   const std::string why = reader.string("error", "");
   if (!why.empty()) return fail("{}", why);
-  const std::string name = reader.string("name", "");
-  std::vector<Task> tasks;
+  ModuleTasks made{.name = reader.string("name", ""),
+                   .file = reader.string("file", ""),
+                   .is_class = reader.boolean("is_class", false),
+                   .arguments = reader.string("arguments", ""),
+                   .keywords = reader.string("keywords", ""),
+                   .parameters = reader.strings("parameters"),
+                   .calls = reader.strings("calls")};
+  std::vector<Task>& tasks = made.tasks;
   for (std::string& source : reader.strings("sources"))
-    tasks.push_back({.id = name,
+    tasks.push_back({.id = made.name,
                      .suite = "module",
                      .source = std::move(source),
                      .scale = TaskScale::gpu});  // unknown, as that of any file
   TRY(reader.status());
   CHECK(tasks.size() == std::max<std::size_t>(request.inputs.size(), 1), "a task for each input");
   for (std::size_t i = 0; tasks.size() > 1 && i < tasks.size(); ++i)
-    tasks[i].id = fmt::format("{} with {}", name, request.inputs[i]);
-  return tasks;
+    tasks[i].id = fmt::format("{} with {}", made.name, request.inputs[i]);
+  return made;
 }
 
 }  // namespace tritonsmith::modules

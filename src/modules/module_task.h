@@ -24,13 +24,24 @@ struct ModuleRequest {
   std::string dtype;  // converts the module's weights; empty: they stay as constructed
 };
 
+// The tasks of a module, and what a replacement of it is made from (patch.h).
+struct ModuleTasks {
+  std::vector<Task> tasks;
+  std::string name, file;  // the class or function, and the file that defines it
+  bool is_class = false;
+  // As Python text: the constructor's positional arguments, and its keywords as items of a dict.
+  std::string arguments, keywords;
+  std::vector<std::string> parameters;  // names of forward's parameters
+  std::vector<std::string> calls;       // the arguments of each task's call, as Python text
+};
+
 // Whether a name of a task has the form of ModuleRequest::target. A file of this very name exists
 // in no such case.
 bool names_a_module(std::string_view name);
 
-// Returns a task for each of the inputs, at least one. A task's source is one file. If there are
+// Makes a task for each of the inputs, at least one. A task's source is one file. If there are
 // several, their ids are "NAME with INPUTS". An error is one line that says what the helper cannot
 // follow, and what to do.
-Result<std::vector<Task>> tasks_of_module(const ModuleRequest& request);
+Result<ModuleTasks> tasks_of_module(const ModuleRequest& request);
 
 }  // namespace tritonsmith::modules

@@ -40,17 +40,17 @@ TEST(ModuleTask, JoinsTheFilesOfAPackage) {
   const std::string file = (folder->path() / "m.py").string();
   const auto tasks = tasks_of_module({.target = file + ":f", .inputs = {"randn(4, bf16)"}});
   ASSERT_TRUE(tasks) << tasks.error().message;
-  ASSERT_EQ(tasks->size(), 1U);
-  const Task& task = tasks->front();
+  ASSERT_EQ(tasks->tasks.size(), 1U);
+  const Task& task = tasks->tasks.front();
   EXPECT_EQ(task.id, "f");
   EXPECT_THAT(task.source, HasSubstr("def twice(x):"));
   EXPECT_THAT(task.source, HasSubstr("return [torch.randn(4, torch.bfloat16)]"));
   EXPECT_THAT(task.source, Not(HasSubstr("SystemExit")));
   const auto two = tasks_of_module({.target = file + ":f", .inputs = {"randn(4)", "randn(8)"}});
   ASSERT_TRUE(two) << two.error().message;
-  ASSERT_EQ(two->size(), 2U);
-  EXPECT_EQ((*two)[1].id, "f with randn(8)");
-  EXPECT_THAT((*two)[1].source, HasSubstr("return [torch.randn(8)]"));
+  ASSERT_EQ(two->tasks.size(), 2U);
+  EXPECT_EQ(two->tasks[1].id, "f with randn(8)");
+  EXPECT_THAT(two->tasks[1].source, HasSubstr("return [torch.randn(8)]"));
 }
 
 TEST(ModuleTask, SaysInOneLineWhyThereIsNone) {

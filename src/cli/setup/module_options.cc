@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "curriculum/suite.h"
-#include "modules/module_task.h"
 
 namespace tritonsmith::cli {
 
@@ -21,7 +20,7 @@ void add_module_options(CLI::App& command, ModuleOptions& options) {
                      "Of a class: convert its weights to this type, as Module.to does");
 }
 
-Result<std::vector<Task>> read_tasks(const std::string& name, const ModuleOptions& options) {
+Result<modules::ModuleTasks> read_tasks(const std::string& name, const ModuleOptions& options) {
   if (modules::names_a_module(name))
     return modules::tasks_of_module(
         {.target = name, .inputs = options.inputs, .init = options.init, .dtype = options.dtype});
@@ -34,7 +33,7 @@ Result<std::vector<Task>> read_tasks(const std::string& name, const ModuleOption
     return fail("{}; a class or function of the file is {}:NAME, with --inputs",
                 task.error().message, name);
   if (!task) return tl::unexpected(task.error());
-  return std::vector<Task>{*std::move(task)};
+  return modules::ModuleTasks{.tasks = {*std::move(task)}};
 }
 
 }  // namespace tritonsmith::cli

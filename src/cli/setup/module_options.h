@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/call/command.h"
-#include "data/task.h"
+#include "modules/module_task.h"
 
 namespace tritonsmith::cli {
 
@@ -22,7 +22,7 @@ struct ModuleOptions {
 // Adds --inputs, --init and --dtype.
 void add_module_options(CLI::App& command, ModuleOptions& options);
 
-// Returns a task for each --inputs, at least one.
-Result<std::vector<Task>> read_tasks(const std::string& name, const ModuleOptions& options);
+// Makes a task for each --inputs, at least one. A file in KernelBench's format gives its task alone.
+Result<modules::ModuleTasks> read_tasks(const std::string& name, const ModuleOptions& options);
 
 }  // namespace tritonsmith::cli

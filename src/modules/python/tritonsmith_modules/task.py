@@ -21,7 +21,7 @@ NN = External("torch.nn", "nn", "import torch.nn as nn")
 
 
 def make_task(question):
-    """Returns {"name", "sources": one for each of the question's "inputs"}.
+    """Returns {"sources": one for each of the question's "inputs"} and facts about the module (Maker.facts).
 
     The question also has "target", "init", "dtype", "folder" (where relative paths begin) and "path" (more folders)."""
     place, _, name = question["target"].rpartition(":")
@@ -116,7 +116,13 @@ class Maker:
         except SyntaxError as error:
             raise Problem(f"{self.found.module.shown}: the joined text does not parse (line {error.lineno}: {error.msg}); "
                           "this is a mistake of ours") from None
-        return {"sources": sources, "name": self.found.name}
+        return {"sources": sources, "calls": calls, **self.facts()}
+
+    def facts(self):
+        """Returns what a replacement of the module is made from."""
+        arguments, keywords = self.init_texts() if self.is_class and self.is_plain_init else ("", "")
+        return {"name": self.found.name, "file": self.found.module.shown, "is_class": self.is_class, "arguments": arguments,
+                "keywords": keywords, "parameters": self.parameters(hidden=set())[0]}
 
     def refuse_values(self):
         shown = f"{self.found.module.shown} line {self.node.lineno}"
@@ -243,11 +249,16 @@ class Maker:
     def get_init_inputs(self):
         init = "[]"
         if self.is_class and self.is_plain_init:
-            values = ", ".join(self.resolver.text(node, self.chosen) for node in self.init.positional)
-            keywords = ", ".join(f"{name!r}: {self.resolver.text(node, self.chosen)}" for name, node in self.init.keywords.items())
+            values, keywords = self.init_texts()
             is_pair = bool(keywords) or any(isinstance(node, ast.Dict) for node in self.init.positional)
             init = f"[[{values}], {{{keywords}}}]" if is_pair else f"[{values}]"
         return f"def get_init_inputs():\n    return {init}"
+
+
+    def init_texts(self):
+        """Returns the constructor's positional arguments, and its keywords as items of a dict."""
+        values = ", ".join(self.resolver.text(node, self.chosen) for node in self.init.positional)
+        return values, ", ".join(f"{name!r}: {self.resolver.text(node, self.chosen)}" for name, node in self.init.keywords.items())
 
 
 def described(call):
