@@ -222,7 +222,7 @@ class RemoteModel(unittest.TestCase):
             """)
         test = patch.with_name("scaled_triton_test.py")
         test.write_text(test.read_text().replace("torch.relu(x)", "torch.sigmoid(x)"))
-        with self.assertRaisesRegex(AssertionError, "Tensor-likes are not close"):
+        with self.assertRaisesRegex(AssertionError, "In training mode: Tensor-likes are not close"):
             self.runs_in(patch.parent, "import scaled_triton_test as test; test.test_replacement_of_1()")
 
     def runs_in(self, folder, text):
@@ -240,6 +240,7 @@ class RemoteModel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.runs_in(self.folder, "import act_triton_test as test; test.test_replacement_1()")
         self.refused(self.run_program(*words, "--patch", self.folder / "act.txt"), "must end in .py")
+        self.refused(self.run_program(*words, "--patch", self.folder / "act-triton.py"), "act-triton", "import")
         self.refused(self.run_program("write", TASK, "--model", "openai:big", "--patch", "x.py"), "name it as", ":NAME")
 
     def test_mistakes_are_one_line(self):

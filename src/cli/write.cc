@@ -178,6 +178,11 @@ Status check_patch(const WriteOptions& options) {
     return fail("--patch replaces a class or function of your code: name it as {}:NAME",
                 options.module);
   if (!options.patch.ends_with(".py")) return fail("--patch {}: must end in .py", options.patch);
+  if (!modules::is_python_name(std::filesystem::path(options.patch).stem().string()))
+    return fail(
+        "--patch {}: Python cannot import a module of this name; take one of letters, digits "
+        "and _, as in block_triton.py",
+        options.patch);
   return ok();
 }
 

@@ -45,7 +45,9 @@ Json python_path() {
   return folders;
 }
 
-bool is_identifier(std::string_view text) {
+}  // namespace
+
+bool is_python_name(std::string_view text) {
   const auto fits = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
   };
@@ -53,12 +55,10 @@ bool is_identifier(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-}  // namespace
-
 bool names_a_module(std::string_view name) {
   const std::size_t colon = name.rfind(':');
   std::error_code ignored;
-  return colon != std::string_view::npos && colon > 0 && is_identifier(name.substr(colon + 1)) &&
+  return colon != std::string_view::npos && colon > 0 && is_python_name(name.substr(colon + 1)) &&
          !fs::exists(name, ignored);
 }
 

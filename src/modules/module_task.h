@@ -39,6 +39,9 @@ struct ModuleTasks {
 // in no such case.
 bool names_a_module(std::string_view name);
 
+// Whether Python takes the text as a name.
+bool is_python_name(std::string_view text);
+
 // Makes a task for each of the inputs, at least one. A task's source is one file. If there are
 // several, their ids are "NAME with INPUTS". An error is one line that says what the helper cannot
 // follow, and what to do.

@@ -45,13 +45,31 @@ def _compare(inputs):
     def moved(value):
         return value.to(device, copy=True) if isinstance(value, _torch.Tensor) else value
 
+    def call(model):
+        with _torch.no_grad():
+            return model(*_tree_map(moved, inputs))
+
     old = Model(*_ARGUMENTS, **_KEYWORDS).to(device)
-    with _torch.no_grad():
-        expected = old(*_tree_map(moved, inputs))
-        result = _made(old)(*_tree_map(moved, inputs))
-    is_single = isinstance(expected, _torch.Tensor) and expected.dtype in (_torch.float32, _torch.float64)
-    tolerance = 1e-4 if is_single else 1e-2
-    _torch.testing.assert_close(result, expected, rtol=tolerance, atol=tolerance)
+    compared = []
+    for mode in dict.fromkeys(["training" if old.training else "evaluation", "evaluation"]):
+        old.train(mode == "training")
+        expected = call(old)
+        if not _is_same(expected, call(old)):
+            continue  # random, as with dropout
+        compared.append(mode)
+        is_single = isinstance(expected, _torch.Tensor) and expected.dtype in (_torch.float32, _torch.float64)
+        tolerance = 1e-4 if is_single else 1e-2
+        _torch.testing.assert_close(call(_made(old)), expected, rtol=tolerance, atol=tolerance,
+                                    msg=lambda text: f"In {mode} mode: {text}")
+    assert compared, "the original is random in every mode, so nothing was compared"
+
+
+def _is_same(one, other):
+    try:
+        _torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+    except AssertionError:
+        return False
+    return True
 )PY";
 
 std::string head_of(const ModuleTasks& made, std::string_view module_name) {
