@@ -6,12 +6,20 @@
 #include "gym/plan/plan.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/protocol/referee_job.h"
+#include "gym/replay/replay.h"
 
 namespace tritonsmith::gym::referee {
 
-// Returns whether the fault's results differ from the task's for some inputs by more than rounding.
-// The candidate is a plan with a fault: its tensors have the task's numbers.
-bool differs_somewhere(Equipment& equipment, const RefereeJob& job, const plan::Plan& task,
-                       const plan::Plan& candidate);
+// The task and a plan with a fault, whose tensors have the task's numbers. In float64 rounding is no
+// difference; as the plans are written, it is one.
+struct FaultySides {
+  const RefereeJob& job;
+  const plan::Plan& task;
+  const plan::Plan& candidate;
+  replay::Precision precision = replay::Precision::float64;
+};
+
+// Returns whether the fault's results differ from the task's for some inputs.
+bool differs_somewhere(Equipment& equipment, const FaultySides& sides);
 
 }  // namespace tritonsmith::gym::referee

@@ -103,18 +103,23 @@ class Measurement {
     }
     if (first) result.trial = name_of(*first);
     result.margin = margin_of(answers);
-    result.end = end_of(candidate, answers, result.margin.value_or(0));
+    result.end = end_of(fault, candidate, answers);
     return result;
   }
 
-  FaultEnd end_of(const plan::Plan& candidate, const std::vector<Told>& answers, double margin) {
+  // In float64 a fault of precision has no effect.
+  FaultEnd end_of(const plan::faults::Fault& fault, const plan::Plan& candidate,
+                  const std::vector<Told>& answers) {
     const auto times_told = std::ranges::count(answers, true, &Told::is_told);
     if (times_told == std::ssize(answers)) return FaultEnd::told;
     if (times_told > 0) return FaultEnd::sometimes;
     const bool differs = std::ranges::any_of(answers, &Told::differs);
-    if ((!differs || margin < kRounding) &&
-        !differs_somewhere(equipment_, sets_.front().job(), task_, candidate))
-      return FaultEnd::equivalent;
+    const bool is_rounding = fault.kind == plan::faults::FaultKind::precision;
+    const FaultySides sides{
+        sets_.front().job(), task_, candidate,
+        is_rounding ? replay::Precision::as_written : replay::Precision::float64};
+    const bool is_open = !differs || (!is_rounding && margin_of(answers).value_or(0) < kRounding);
+    if (is_open && !differs_somewhere(equipment_, sides)) return FaultEnd::equivalent;
     return differs ? FaultEnd::within_tolerance : FaultEnd::no_difference;
   }
 
