@@ -16,7 +16,7 @@ from .references import FUNCTIONS, chain_of
 from .signature import Signature, method_of
 from .task_text import edits_of, written
 
-MAX_LINES = 600  # of an installed package's own code; a task imports the rest of the package where there is more
+MAX_LINES = 1000  # of an installed package's own code; a task imports the rest of the package where there is more
 NN = External("torch.nn", "nn", "import torch.nn as nn")
 
 
