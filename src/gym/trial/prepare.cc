@@ -126,6 +126,12 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
+  // What a pattern has changed already, the device copies as it is.
+  for (device::DrawnInput& input : inputs)
+    if (input.change.pattern != device::Pattern::none) {
+      change_input(input.change, input.drawn);
+      input.change = {};
+    }
   const bool remembered = sides.device.change_and_copy(inputs);
   if (!remembered) copy_inputs(inputs, sides.device);
   for (std::size_t k = 0; k < ours.size(); ++k) {

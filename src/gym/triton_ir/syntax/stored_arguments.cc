@@ -1,6 +1,7 @@
 #include "gym/triton_ir/syntax/stored_arguments.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -33,15 +34,22 @@ bool gives_values(const std::string& name) {
 // Finds the arguments that each value is made from, until a pass adds nothing.
 class Origins {
  public:
-  explicit Origins(const Module& module)
-      : module_(module), of_(static_cast<std::size_t>(std::max(module.value_count, 0))) {}
+  Origins(const Module& module, bool unconditional)
+      : module_(module),
+        unconditional_(unconditional),
+        of_(static_cast<std::size_t>(std::max(module.value_count, 0))) {}
 
   Arguments stored_by(const Function& kernel) {
-    for (std::size_t k = 0; k < kernel.arguments.size(); ++k)
+    for (std::size_t k = 0; k < kernel.arguments.size(); ++k) {
       add(kernel.arguments[k].value, bit_of(k));
+      if (kernel.arguments[k].type.pointee != Element::none) pointers_ |= bit_of(k);
+    }
     do {
       grew_ = false;
-      for (const Function& function : module_.functions) follow(function.body, nullptr);
+      for (const Function& function : module_.functions) {
+        branches_ = &function == &kernel ? 0 : 1;
+        follow(function.body, nullptr);
+      }
     } while (grew_);
     return stored_;
   }
@@ -73,7 +81,9 @@ class Origins {
   }
 
   void follow(const Region& region, const Operation* parent) {
-    for (const Block& block : region.blocks)
+    for (const Block& block : region.blocks) {
+      const bool is_branch = &block != &region.blocks.front();
+      branches_ += is_branch ? 1 : 0;
       for (const Operation& operation : block.operations) {
         follow(operation);
         for (const Successor& next : operation.successors)
@@ -81,10 +91,12 @@ class Origins {
             if (target.label == next.label) pass(next.arguments, values_of(target.arguments));
         if (parent != nullptr) leave(operation, region, *parent);
       }
+      branches_ -= is_branch ? 1 : 0;
+    }
   }
 
   void follow(const Operation& operation) {
-    if (stores(operation.name) && !operation.operands.empty()) {
+    if (stores(operation.name) && !operation.operands.empty() && counts(operation)) {
       const Arguments more = of(operation.operands.front());
       grew_ = grew_ || (more & ~stored_) != 0;
       stored_ |= more;
@@ -111,7 +123,17 @@ class Origins {
         for (const Block& block : region.blocks)
           for (const BlockArgument& argument : block.arguments) add(argument.value, read);
     }
+    const bool branches = operation.name == "scf.if" || operation.name == "scf.while";
+    branches_ += branches ? 1 : 0;
     for (const Region& region : operation.regions) follow(region, &operation);
+    branches_ -= branches ? 1 : 0;
+  }
+
+  // A store that a branch may leave out, or whose pointer may be one of several, does not happen in
+  // any case.
+  bool counts(const Operation& store) const {
+    return !unconditional_ ||
+           (branches_ == 0 && std::has_single_bit(of(store.operands.front()) & pointers_));
   }
 
   static std::vector<ValueId> carried_by(const Region& loop) {
@@ -145,23 +167,31 @@ class Origins {
   }
 
   const Module& module_;
+  bool unconditional_;         // only stores that no branch leaves out count
+  int branches_ = 0;           // around the operation that is followed
   std::vector<Arguments> of_;  // by value
-  Arguments stored_ = 0;
+  Arguments stored_ = 0, pointers_ = 0;
   bool grew_ = false;
 };
 
-}  // namespace
-
-std::vector<int> stored_arguments(std::string_view ttir) {
+std::vector<int> find_stored(std::string_view ttir, bool unconditional) {
   const auto module = parse_module(ttir);
   if (!module) return {};
   const auto kernel = std::ranges::find(module->functions, true, &Function::is_public);
   if (kernel == module->functions.end()) return {};
-  const Arguments stored = Origins(*module).stored_by(*kernel);
+  const Arguments stored = Origins(*module, unconditional).stored_by(*kernel);
   std::vector<int> places;
   for (std::size_t k = 0; k < kernel->arguments.size(); ++k)
     if ((stored & bit_of(k)) != 0) places.push_back(static_cast<int>(k));
   return places;
+}
+
+}  // namespace
+
+std::vector<int> stored_arguments(std::string_view ttir) { return find_stored(ttir, false); }
+
+std::vector<int> unconditionally_stored_arguments(std::string_view ttir) {
+  return find_stored(ttir, true);
 }
 
 }  // namespace tritonsmith::gym::triton_ir

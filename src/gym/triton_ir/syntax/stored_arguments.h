@@ -10,5 +10,8 @@ namespace tritonsmith::gym::triton_ir {
 
 // Returns these arguments' indices in order. Atomics store too. Empty if parsing fails.
 std::vector<int> stored_arguments(std::string_view ttir);
+// Returns those with a store in the kernel's own body that no branch leaves out. The lanes of such
+// a store may still be masked.
+std::vector<int> unconditionally_stored_arguments(std::string_view ttir);
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -80,5 +80,24 @@ TEST(StoredArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
             Places{1});
 }
 
+TEST(UnconditionallyStoredArguments, LeaveOutBranchesAndPointersThatMayBeEither) {
+  EXPECT_EQ(unconditionally_stored_arguments(kernel(R"(
+    %c0 = arith.constant 0 : i32
+    %one = arith.constant 1.0 : f32
+    %is = arith.cmpi eq, %n, %c0 : i32
+    tt.store %y, %one : !tt.ptr<f32>
+    scf.if %is {
+      tt.store %x, %one : !tt.ptr<f32>
+    })")),
+            Places{1});
+  EXPECT_EQ(unconditionally_stored_arguments(kernel(R"(
+    %c0 = arith.constant 0 : i32
+    %one = arith.constant 1.0 : f32
+    %is = arith.cmpi eq, %n, %c0 : i32
+    %to = arith.select %is, %x, %y : !tt.ptr<f32>
+    tt.store %to, %one : !tt.ptr<f32>)")),
+            Places{});
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::triton_ir
