@@ -52,6 +52,8 @@ Fields<CaptureConfig> CaptureConfig::fields() {
       field("capture_seconds", &C::capture_seconds, "wall clock of one capture", between(1, 3600)),
       field("compile_seconds", &C::compile_seconds, "wall clock of one compilation",
             between(1, 3600)),
+      field("compile_budget_seconds", &C::compile_budget_seconds,
+            "compile time of one job's kernels together", between(0.0, 1e6)),
       field("compiles_per_worker", &C::compiles_per_worker, "then a fresh worker takes over",
             at_least(1)),
       field("memory_mib", &C::memory_mib, "address space of a guest beyond the warm zygote's",
@@ -77,6 +79,7 @@ Fields<CaptureConfig> CaptureConfig::fields() {
 compile::CompilerLimits CaptureConfig::compiler_limits() const {
   return {.workers = compilers,
           .seconds = compile_seconds,
+          .budget_seconds = compile_budget_seconds,
           .compiles_per_worker = compiles_per_worker,
           .cache_entries = compile_cache_entries,
           .cache_directory = compile_cache_directory};

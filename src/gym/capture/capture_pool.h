@@ -47,6 +47,7 @@ struct CaptureConfig {
   // Wall-clock limit of a guest, from its fork. The limit of CPU time is half as much again.
   int capture_seconds = 20;
   int compile_seconds = 60;             // wall clock of one compilation
+  double compile_budget_seconds = 180;  // compile time of all kernels of one job
   int compiles_per_worker = 500;        // then a fresh worker takes over
   int memory_mib = 4096;                // address space in addition to the warm zygote's
   int output_kib = 256;                 // limit of a guest's stdout and of its stderr

@@ -371,6 +371,38 @@ TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
   EXPECT_THAT(told(pool->compile_now({.ttir = "fine too"})), StartsWith("kernel"));
 }
 
+TEST(CompilerPool, JobsTakeTurns) {
+  const auto pool = pool_of({.slots = 1, .compilers = 1});
+  BoundedQueue<std::string> finished(8);
+  const auto submit = [&](std::uint64_t job, const std::string& kernel) {
+    pool->compile({.ttir = kernel, .job = job},
+                  [&, kernel](const compile::CompileOutcome&) { finished.push(kernel); });
+  };
+  // the zygote is not warm yet, so that all of them wait
+  for (const char* kernel : {"large 1", "large 2", "large 3"}) submit(1, kernel);
+  submit(2, "small");
+  std::vector<std::string> order;
+  for (int i = 0; i < 4; ++i) order.push_back(finished.pop().value());
+  EXPECT_THAT(order, ElementsAre("large 1", "small", "large 2", "large 3"));
+}
+
+TEST(CompilerPool, AJobHasABudgetOfCompileTime) {
+  const auto pool = pool_of({.slots = 1, .compilers = 1, .compile_budget_seconds = 1e-6});
+  BoundedQueue<compile::CompileOutcome> finished(8);
+  for (const char* kernel : {"one", "two", "three"})
+    pool->compile({.ttir = kernel, .job = 1},
+                  [&](compile::CompileOutcome outcome) { finished.push(std::move(outcome)); });
+  std::vector<compile::CompileOutcome> outcomes;
+  for (int i = 0; i < 3; ++i) outcomes.push_back(finished.pop().value());
+  // the requests that are refused hear of it before the one that spent the budget
+  EXPECT_THAT(told(outcomes[0]),
+              AllOf(StartsWith("failure compile_timeout: the candidate's kernels together took"),
+                    HasSubstr("compile_budget_seconds")));
+  EXPECT_TRUE(std::get<sandbox::CandidateFailure>(outcomes[1].result).undisturbed);
+  EXPECT_THAT(told(outcomes[2]), StartsWith("kernel"));
+  EXPECT_THAT(told(pool->compile_now({.ttir = "another job's"})), StartsWith("kernel"));
+}
+
 TEST(CompilerPool, WhoeverKillsPtxasTwiceIsNotTheKernel) {
   const auto pool = pool_of({.slots = 1});
   EXPECT_EQ(told(pool->compile_now({.ttir = "exit 75"})),

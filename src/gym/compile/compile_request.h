@@ -2,6 +2,7 @@
 // that reads it is jailed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <variant>
@@ -18,6 +19,7 @@ struct CompileRequest {
   int num_ctas = 1;
   int maxnreg = 0;  // 0: the compiler sets no limit
   std::string target = "sm_90";
+  std::uint64_t job = 0;  // the job that the kernel belongs to, for turns; 0: a job of its own
 };
 
 struct CompiledKernel {
@@ -41,6 +43,7 @@ using CompileDone = std::function<void(CompileOutcome)>;
 struct CompilerLimits {
   int workers = 1;                // that compile at the same time
   int seconds = 60;               // wall clock of one compilation
+  double budget_seconds = 180;    // compile time of one job
   int compiles_per_worker = 500;  // then a fresh worker takes over
   int cache_entries = 4096;       // in memory
   std::string cache_directory;    // empty: in memory only

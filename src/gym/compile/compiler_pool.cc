@@ -36,7 +36,8 @@ CompilerPool::CompilerPool(const CompilerLimits& limits)
               .wall = std::chrono::seconds(limits.seconds)},
       tmp_bytes_(kWorkerTmpBytes),
       compiles_per_worker_(limits.compiles_per_worker),
-      cache_(static_cast<std::size_t>(limits.cache_entries), limits.cache_directory) {}
+      cache_(static_cast<std::size_t>(limits.cache_entries), limits.cache_directory),
+      queue_(limits.budget_seconds) {}
 
 Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {
   CompilerPool pool(limits);
@@ -64,17 +65,13 @@ void CompilerPool::submit(CompileJob job) {
 bool CompilerPool::cancel(std::uint64_t id) {
   const auto is_it = [&](const CompileJob& job) { return job.id == id; };
   if (std::erase_if(unsorted_, is_it) > 0) return true;
-  for (auto work = queue_.begin(); work != queue_.end(); ++work) {
-    if (std::erase_if(work->jobs, is_it) == 0) continue;
-    if (work->jobs.empty()) queue_.erase(work);
-    return true;
-  }
+  if (queue_.cancel(id)) return true;
   for (Worker& worker : workers_)
     if (worker.work && std::erase_if(worker.work->jobs, is_it) > 0) return true;
   return false;
 }
 
-// Gives each new job the cache's answer, adds it to equal work, or puts it at the end of the queue.
+// Gives each new job the cache's answer, adds it to equal work at a worker, or queues it.
 void CompilerPool::sort_in(std::string_view compiler_version) {
   for (; !unsorted_.empty(); unsorted_.pop_front()) {
     CompileJob job = std::move(unsorted_.front());
@@ -86,13 +83,13 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
       give(job, std::move(outcome));
       continue;
     }
-    QueuedKernel* same = nullptr;
-    for (Worker& worker : workers_)
-      if (worker.work && worker.work->key == key) same = &*worker.work;
-    for (QueuedKernel& work : queue_)
-      if (work.key == key) same = &work;
-    if (same == nullptr) same = &queue_.emplace_back(QueuedKernel{.key = std::move(key)});
-    same->jobs.push_back(std::move(job));
+    const auto same = std::ranges::find_if(workers_, [&](const Worker& worker) {
+      return worker.work && worker.work->key == key;
+    });
+    if (same != workers_.end())
+      same->work->jobs.push_back(std::move(job));
+    else
+      queue_.add(std::move(key), std::move(job));
   }
 }
 
@@ -169,9 +166,9 @@ Status CompilerPool::greet(Worker& worker, sandbox::Zygote& zygote, std::string_
 }
 
 void CompilerPool::take_work(Worker& worker) {
-  worker.work = std::move(queue_.front());
-  queue_.pop_front();
+  worker.work = queue_.take();
   worker.work->queued_ms = milliseconds_since(worker.work->jobs.front().submitted);
+  worker.work->started = system_clock().now();
   worker.guest->set_time_limit(limits_.wall);
   worker.guest->send(request_text(worker.work->jobs.front().request));
   worker.phase = Phase::busy;
@@ -186,6 +183,7 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
   const auto json = parse_json(frame);
   const Json reply = json && json->is_object() ? *json : Json::object();
   const double compile_ms = JsonReader(reply).number("compile_ms", 0);
+  charge(work, JsonReader(reply).number("cpu_ms", 0));
   if (reply.contains("error")) {
     sandbox::CandidateFailure failure = sandbox::failure_from_guest(reply, Stage::captured);
     failure.stage = Stage::captured;
@@ -202,12 +200,32 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
                  compile_ms);
 }
 
+// CPU time does not grow when the machine is busy. But a worker tells its own, and a kernel may
+// have taken it over, so the wall clock bounds what counts.
+void CompilerPool::charge(const QueuedKernel& work, double cpu_ms) {
+  constexpr double least_share = 0.25;
+  const double wall_ms = milliseconds_since(work.started);
+  queue_.charge(work, std::clamp(cpu_ms, least_share * wall_ms, wall_ms) / 1e3);
+  for (CompileJob& job : queue_.take_unaffordable()) {
+    sandbox::CandidateFailure failure = refused(
+        ErrorClass::compile_timeout,
+        fmt::format("the candidate's kernels together took more than the {} s that the compiler "
+                    "gives to one job; write fewer autotune configs or unroll less (the judge's "
+                    "limit is `capture.compile_budget_seconds`)",
+                    queue_.budget_seconds()));
+    failure.undisturbed = true;  // another attempt costs as much
+    give(job, {.result = std::move(failure)});
+  }
+}
+
+// A kernel that takes too long gets no second worker, because the judge repeats its job alone.
 void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   QueuedKernel work = std::move(*worker.work);
   worker.work.reset();
+  charge(work, milliseconds_since(work.started));
   if (work.jobs.empty()) return;
-  if (++work.attempts < kMaxAttempts) {
-    queue_.push_front(std::move(work));
+  if (++work.attempts < kMaxAttempts && end != sandbox::GuestEnd::timed_out) {
+    queue_.put_back(std::move(work));
     return;
   }
   const auto status = worker.guest->status();
@@ -272,7 +290,7 @@ void CompilerPool::lost_all(const Error& why) {
       QueuedKernel work = std::move(*worker.work);
       worker.work.reset();
       if (++work.attempts < kMaxAttempts) {
-        queue_.push_front(std::move(work));
+        queue_.put_back(std::move(work));
       } else {
         for (CompileJob& job : work.jobs)
           give(job, {.result = sandbox::InfrastructureFault{why.message}});
@@ -289,9 +307,7 @@ void CompilerPool::fail_all(const Error& why) {
 }
 
 void CompilerPool::fail_waiting(const Error& why) {
-  for (QueuedKernel& work : queue_)
-    for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
-  queue_.clear();
+  for (CompileJob& job : queue_.take_all()) unsorted_.push_back(std::move(job));
   for (CompileJob& job : std::exchange(unsorted_, {}))
     give(job, {.result = sandbox::InfrastructureFault{why.message}});
 }

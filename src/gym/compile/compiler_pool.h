@@ -1,25 +1,18 @@
 // CompilerPool: runs compilations in long-lived jailed workers, which the zygote forks. Equal
-// kernels compile once, also when they arrive at the same time. The pool replaces a worker that
-// crashes or hangs. Its kernel gets a second, fresh worker, and only then is the failure the
-// kernel's. It lives on the capture loop's thread, as GuestPool does.
+// kernels compile once, also when they arrive at the same time. Jobs take turns and have a budget
+// (compile_queue.h). The pool replaces a worker that crashes or hangs. The kernel of a worker that
+// crashed gets a second, fresh worker, and only then is the failure the kernel's. It lives on the
+// capture loop's thread, as GuestPool does.
 #pragma once
 
 #include <deque>
-#include <map>
 
 #include "gym/compile/compile_cache.h"
+#include "gym/compile/compile_queue.h"
 #include "gym/sandbox/guest.h"
 #include "gym/sandbox/slot_uid.h"
 
 namespace tritonsmith::gym::compile {
-
-struct CompileJob {
-  std::uint64_t id = 0;
-  CompileRequest request;  // without locations once it is submitted
-  int line = 0;            // the candidate's line where its kernel begins
-  CompileDone done;
-  TimePoint submitted = system_clock().now();
-};
 
 class CompilerPool {
  public:
@@ -38,13 +31,6 @@ class CompilerPool {
   TimePoint next_deadline() const;
 
  private:
-  // One kernel to compile, and the jobs that wait for it.
-  struct QueuedKernel {
-    std::string key;
-    std::vector<CompileJob> jobs;
-    int attempts = 0;
-    double queued_ms = 0;
-  };
   enum class Phase { none, greeting, ready, busy, over };
   struct Worker {
     sandbox::SlotUid uid;
@@ -63,6 +49,7 @@ class CompilerPool {
   void fail_waiting(const Error& why);
   void take_work(Worker& worker);
   void take_reply(Worker& worker, const std::string& frame);
+  void charge(const QueuedKernel& work, double cpu_ms);
   void worker_failed(Worker& worker, sandbox::GuestEnd end);
   void retire(Worker& worker, sandbox::Zygote& zygote);
   static void give(CompileJob& job, CompileOutcome outcome);
@@ -73,7 +60,7 @@ class CompilerPool {
   int compiles_per_worker_;
   CompileCache cache_;
   std::deque<CompileJob> unsorted_;
-  std::deque<QueuedKernel> queue_;
+  CompileQueue queue_;
   std::vector<Worker> workers_;
 };
 

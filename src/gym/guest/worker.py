@@ -25,16 +25,22 @@ def programs():
     return [*(os.path.join(folder, name) for name in flavours), *loaders]
 
 
+def cpu_seconds():
+    """Returns the CPU time of this process and of the programs that it has started and that have ended."""
+    return sum(os.times()[:4])
+
+
 def serve(connection, compile_kernel):
     while True:
         try:
             request = frames.read(connection)
         except EOFError:
             return 0
-        start = time.monotonic_ns()
+        start, cpu_start = time.monotonic_ns(), cpu_seconds()
         try:
             reply = compile_kernel(request)
         except BaseException as error:  # compile_kernel promises not to raise, but LLVM's bindings might
             reply = {"error": {"class": "compile_error", "message": f"{type(error).__name__}: {error}"[:4000]}}
         reply["compile_ms"] = (time.monotonic_ns() - start) / 1e6
+        reply["cpu_ms"] = 1e3 * (cpu_seconds() - cpu_start)
         frames.write(connection, reply)

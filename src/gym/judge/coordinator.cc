@@ -160,9 +160,13 @@ void Coordinator::handle(Cancelled& event) {
   }
   for (auto at = running_.begin(); at != running_.end(); ++at) {
     if (!leave(at->second)) continue;
-    // A compilation or a referee's run ends by itself soon; a guest may run for long.
-    if (is_idle(at->second) && at->second.pool_id != 0) {
-      parts_.pool->cancel(at->second.pool_id);
+    JobProgress& progress = at->second;
+    const bool compiles = std::ranges::any_of(
+        progress.units, [](const CompileUnit& unit) { return !unit.outcome && !unit.is_dropped; });
+    // A referee's run ends by itself soon. A guest or many compilations may take long.
+    if (is_idle(progress) && (progress.pool_id != 0 || compiles)) {
+      if (progress.pool_id != 0) parts_.pool->cancel(progress.pool_id);
+      stop_compiling(progress, 0);
       running_.erase(at);
     }
     return;
@@ -357,15 +361,28 @@ void Coordinator::compile_and_referee(JobProgress& progress) {
   progress.units = compile_units(*progress.plan);
   const bool on_gpu = progress.job.backend == Backend::replay;
   progress.pending = progress.units.size() + (on_gpu ? 0 : 1);
-  for (std::size_t unit = 0; unit < progress.units.size(); ++unit)
-    parts_.pool->compile(progress.units[unit].request,
-                         [this, serial, unit](compile::CompileOutcome outcome) {
-                           events_.push(Compiled{serial, unit, std::move(outcome)});
-                         });
+  for (std::size_t unit = 0; unit < progress.units.size(); ++unit) {
+    compile::CompileRequest& request = progress.units[unit].request;
+    request.job = serial;
+    progress.units[unit].pool_id =
+        parts_.pool->compile(request, [this, serial, unit](compile::CompileOutcome outcome) {
+          events_.push(Compiled{serial, unit, std::move(outcome)});
+        });
+  }
   if (!on_gpu)
     hand_to_referee(progress, referee_job(progress), referee_work_);
   else if (progress.pending == 0)
     replay(progress);
+}
+
+void Coordinator::stop_compiling(JobProgress& progress, std::size_t first) {
+  for (std::size_t k = first; k < progress.units.size(); ++k) {
+    CompileUnit& unit = progress.units[k];
+    if (unit.outcome || unit.is_dropped) continue;
+    parts_.pool->cancel(unit.pool_id);
+    unit.is_dropped = true;
+    --progress.pending;
+  }
 }
 
 bool Coordinator::replay(JobProgress& progress) {
@@ -390,11 +407,12 @@ void Coordinator::hand_to_referee(const JobProgress& progress, referee::RefereeJ
 
 void Coordinator::handle(Compiled& event) {
   JobProgress* progress = find(event.serial);
-  if (progress == nullptr) return;
+  if (progress == nullptr || progress->units.at(event.unit).is_dropped) return;
   if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result);
       kernel != nullptr && progress->job.backend != Backend::replay)
     kernel->cubin.clear();  // the evaluator does not need it
   progress->units.at(event.unit).outcome = std::move(event.outcome);
+  if (const auto failed = deciding_failure(*progress)) stop_compiling(*progress, *failed + 1);
   advance(event.serial);
 }
 

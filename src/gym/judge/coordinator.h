@@ -13,7 +13,8 @@
 //
 // On a GPU the compiled kernels are what runs, so there the referee comes after the compilers.
 // Beside these stages, a referee of the same kind lints each captured task once (task_lints.h), and
-// verdicts wait for its findings.
+// verdicts wait for its findings. A kernel that does not compile decides the verdict, so the job's
+// later kernels are not compiled.
 //
 // A job that hits a deadline is retried once, alone: no new job starts, the running jobs finish,
 // then it runs by itself. This stops all other jobs, so it is skipped if they cannot have been the
@@ -111,6 +112,8 @@ class Coordinator {
   void forget_tasks();
   void capture(JobProgress& progress, const TaskPlan& task);
   void compile_and_referee(JobProgress& progress);
+  // Drops the compilations of all units from `first` on that have no outcome yet.
+  void stop_compiling(JobProgress& progress, std::size_t first);
   void lint(JobProgress& progress);
   void hear_of_task(Refereed& event);
   // Ends the job once the findings about its task are known.

@@ -72,13 +72,27 @@ bool is_passed_over(const JobProgress& progress, const CompileUnit& unit) {
   });
 }
 
+const sandbox::CandidateFailure* compile_failure(const CompileUnit& unit) {
+  return unit.outcome ? std::get_if<sandbox::CandidateFailure>(&unit.outcome->result) : nullptr;
+}
+
+const compile::CompiledKernel* compiled_kernel(const CompileUnit& unit) {
+  return unit.outcome ? std::get_if<compile::CompiledKernel>(&unit.outcome->result) : nullptr;
+}
+
 // Says whether the kernel needs more of the chip than there is. Triton's autotuner skips such
 // configs and reports all other failures to the user.
 bool does_not_fit(const CompileUnit& unit) {
-  const auto* failure =
-      unit.outcome ? std::get_if<sandbox::CandidateFailure>(&unit.outcome->result) : nullptr;
+  const auto* failure = compile_failure(unit);
   return failure != nullptr && (failure->error.error_class == ErrorClass::out_of_resources ||
                                 failure->error.message.starts_with("ptxas"));
+}
+
+std::set<std::size_t> unfit_kernels(const JobProgress& progress) {
+  std::set<std::size_t> unfit;
+  for (const CompileUnit& unit : progress.units)
+    if (does_not_fit(unit)) unfit.insert(unit.kernels.begin(), unit.kernels.end());
+  return unfit;
 }
 
 // Returns false if one of the kernels did not compile.
@@ -87,11 +101,11 @@ bool add_kernels(const JobProgress& progress, Verdict& verdict) {
   double slowest = 0;
   bool all = true;
   for (const CompileUnit& unit : progress.units) {
-    if (!unit.outcome) continue;
-    for (const auto& [stage, ms] : unit.outcome->stage_ms)
-      if (stage == "compile") slowest = std::max(slowest, ms);
-    const auto* compiled = std::get_if<compile::CompiledKernel>(&unit.outcome->result);
-    if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&unit.outcome->result);
+    if (unit.outcome)
+      for (const auto& [stage, ms] : unit.outcome->stage_ms)
+        if (stage == "compile") slowest = std::max(slowest, ms);
+    const auto* compiled = compiled_kernel(unit);
+    if (const auto* failure = compile_failure(unit);
         failure != nullptr && all && !is_passed_over(progress, unit)) {
       VerdictError error = failure->error;
       if (error.line == 0) error.line = progress.plan->kernels.at(unit.kernels.front()).line;
@@ -182,10 +196,30 @@ std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
   return units;
 }
 
+std::optional<std::size_t> deciding_failure(const JobProgress& progress) {
+  const std::set<std::size_t> unfit = unfit_kernels(progress);
+  std::set<std::size_t> hopeless;  // kernels of launches without another config
+  for (const plan::PlanStep& step : progress.plan->steps) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+    if (launch == nullptr) continue;
+    std::set<std::size_t> kernels;
+    for (const plan::LaunchChoice& choice : launch->choices)
+      kernels.insert(static_cast<std::size_t>(choice.kernel));
+    if (std::ranges::includes(unfit, kernels)) hopeless.merge(kernels);
+  }
+  for (std::size_t k = 0; k < progress.units.size(); ++k) {
+    const CompileUnit& unit = progress.units[k];
+    if (compile_failure(unit) == nullptr) continue;
+    if (!does_not_fit(unit) || std::ranges::any_of(unit.kernels, [&](std::size_t kernel) {
+          return hopeless.contains(kernel);
+        }))
+      return k;
+  }
+  return std::nullopt;
+}
+
 void pass_over_configs(JobProgress& progress) {
-  std::set<std::size_t> unfit;
-  for (const CompileUnit& unit : progress.units)
-    if (does_not_fit(unit)) unfit.insert(unit.kernels.begin(), unit.kernels.end());
+  const std::set<std::size_t> unfit = unfit_kernels(progress);
   const auto is_unfit = [&](const plan::LaunchChoice& choice) {
     return unfit.contains(static_cast<std::size_t>(choice.kernel));
   };
@@ -209,8 +243,7 @@ std::optional<std::vector<language::KernelBinary>> binaries_of(const JobProgress
   std::vector<language::KernelBinary> kernels(progress.plan->kernels.size());
   for (const CompileUnit& unit : progress.units) {
     if (is_passed_over(progress, unit)) continue;
-    const auto* compiled =
-        unit.outcome ? std::get_if<compile::CompiledKernel>(&unit.outcome->result) : nullptr;
+    const auto* compiled = compiled_kernel(unit);
     if (compiled == nullptr) return std::nullopt;
     for (const std::size_t kernel : unit.kernels)
       kernels.at(kernel) = {

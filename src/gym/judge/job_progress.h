@@ -18,6 +18,8 @@ namespace tritonsmith::gym::judge {
 struct CompileUnit {
   compile::CompileRequest request;
   std::vector<std::size_t> kernels;  // indices into Plan::kernels
+  std::uint64_t pool_id = 0;         // the compilation under way
+  bool is_dropped = false;           // its outcome would change nothing
   std::optional<compile::CompileOutcome> outcome;
 };
 
@@ -48,6 +50,10 @@ struct JobProgress {
 };
 
 std::vector<CompileUnit> compile_units(const plan::Plan& plan);
+// Returns the index of the first unit whose failure decides that the candidate does not compile.
+// No unit behind it can change the verdict. A config that does not fit the chip decides only once
+// its launch has no other config.
+std::optional<std::size_t> deciding_failure(const JobProgress& progress);
 // Removes configs from the plan that need more shared memory or registers than the chip has,
 // as long as one config is left. An autotuner passes over them, too. Call it once all
 // kernels are compiled.

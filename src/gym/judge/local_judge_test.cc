@@ -108,6 +108,76 @@ TEST_F(LocalJudgeTest, PassesOverConfigsThatDoNotFitTheChipAsTritonsTunerDoes) {
   EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, ErrorClass::out_of_resources);
 }
 
+struct StoppedCompilations : LocalJudgeTest {
+  // Every candidate has four kernels, which `tuned` makes the configs of one launch.
+  void judge_four_kernels(bool tuned) {
+    pool->on_capture = [tuned](const capture::CaptureRequest& request) {
+      if (request.role == capture::CaptureRole::task)
+        return captured(plan_json(plan::PlanRole::task));
+      plan::Plan plan = *plan::parse_plan(plan_json(plan::PlanRole::candidate));
+      const plan::PlanStep launch = plan.steps.back();
+      for (int k = 1; k < 4; ++k) {
+        plan.kernels.push_back(plan.kernels.front());
+        plan.kernels.back().num_stages = 3 + k;
+        auto& last = std::get<plan::LaunchStep>(
+            (tuned ? plan.steps.back() : plan.steps.emplace_back(launch)).action);
+        if (tuned) last.choices.push_back(last.choices.front());
+        last.choices.back().kernel = k;
+      }
+      return captured(plan::to_json(plan).dump());
+    };
+  }
+  static compile::CompileOutcome failure(ErrorClass error_class) {
+    return {.result = sandbox::CandidateFailure{Stage::captured, {.error_class = error_class}}};
+  }
+};
+
+TEST_F(StoppedCompilations, EndAtTheFirstKernelThatDoesNotCompile) {
+  judge_four_kernels(false);
+  pool->on_compile = [](const compile::CompileRequest& request) -> compile::CompileOutcome {
+    if (request.num_stages == 4) return failure(ErrorClass::compile_error);
+    return {.result = compile::CompiledKernel{.cubin = "c", .registers = 24}};
+  };
+  pool->hangs = [](const compile::CompileRequest& request) { return request.num_stages > 4; };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.error->error_class, ErrorClass::compile_error);
+  EXPECT_EQ(verdict.kernels.at(0).registers, 24);
+  EXPECT_FALSE(verdict.compiled);
+  EXPECT_EQ(pool->cancelled(), (std::vector<std::uint64_t>{3, 4}));
+}
+
+TEST_F(StoppedCompilations, GoOnAfterAConfigThatDoesNotFitAsLongAsThereIsAnother) {
+  judge_four_kernels(true);
+  pool->on_compile = [](const compile::CompileRequest& request) -> compile::CompileOutcome {
+    if (request.num_stages < 6) return failure(ErrorClass::out_of_resources);
+    return {.result = compile::CompiledKernel{.cubin = "c", .registers = 24}};
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  EXPECT_TRUE(pool->cancelled().empty());
+}
+
+TEST_F(StoppedCompilations, EndOnceALaunchHasNoConfigThatFits) {
+  judge_four_kernels(false);
+  pool->on_compile = [](const compile::CompileRequest&) {
+    return failure(ErrorClass::out_of_resources);
+  };
+  pool->hangs = [](const compile::CompileRequest& request) { return request.num_stages > 3; };
+  EXPECT_EQ(verdict_of_one(job(1)).error->error_class, ErrorClass::out_of_resources);
+  EXPECT_EQ(pool->cancelled(), (std::vector<std::uint64_t>{2, 3, 4}));
+}
+
+TEST_F(StoppedCompilations, EndWhenNobodyWantsTheVerdict) {
+  judge_four_kernels(false);
+  std::atomic<int> asked = 0;
+  pool->hangs = [&](const compile::CompileRequest&) { return ++asked > 0; };
+  ASSERT_TRUE(judge().submit(job(1)));
+  while (asked < 4) std::this_thread::yield();
+  judge().cancel(1);
+  while (pool->cancelled().size() < 4) std::this_thread::yield();
+  pool->hangs = [](const compile::CompileRequest&) { return false; };
+  EXPECT_TRUE(verdict_of_one(job(2)).accepted);
+}
+
 TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
   config.task_plans = 2;
   const auto judge_task = [&](const std::string& task, std::uint64_t id) {

@@ -36,13 +36,20 @@ class FakePool : public capture::CapturePool {
     done(on_capture(request));
     return 0;
   }
+  // Compilations that do not end.
+  std::function<bool(const compile::CompileRequest&)> hangs =
+      [](const compile::CompileRequest&) { return false; };
   std::uint64_t compile(compile::CompileRequest request, CompileDone done) override {
-    done(on_compile(request));
-    return 0;
+    if (!hangs(request)) done(on_compile(request));
+    return ++compilations_;
   }
-  void cancel(std::uint64_t) override {
+  void cancel(std::uint64_t id) override {
     const std::lock_guard lock(mutex_);
-    ++cancelled_;
+    cancelled_.push_back(id);
+  }
+  std::vector<std::uint64_t> cancelled() const {
+    const std::lock_guard lock(mutex_);
+    return cancelled_;
   }
   Result<Versions> versions(Deadline deadline) override {
     if (!never_ready) return Versions{.torch = "2", .triton = "3"};
@@ -71,7 +78,8 @@ class FakePool : public capture::CapturePool {
   std::vector<capture::CaptureRequest> captures_;
   std::vector<std::pair<capture::CaptureRequest, CaptureDone>> held_;
   bool holding_ = false;
-  int cancelled_ = 0;
+  std::vector<std::uint64_t> cancelled_;
+  std::uint64_t compilations_ = 0;
 };
 
 inline capture::CaptureOutcome capture_failure(Stage stage, ErrorClass error_class, int line = 0) {
