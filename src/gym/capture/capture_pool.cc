@@ -62,10 +62,12 @@ Fields<CaptureConfig> CaptureConfig::fields() {
             between(1, 1 << 20)),
       field("plan_mib", &C::plan_mib, "largest launch plan", between(1, 1024)),
       field("tmp_mib", &C::tmp_mib, "a guest's private folder", between(1, 1 << 16)),
-      field("compile_cache_entries", &C::compile_cache_entries, "compiled kernels kept in memory",
-            at_least(0)),
+      field("compile_cache_mib", &C::compile_cache_mib,
+            "compiled kernels in memory; those used last stay", between(0, 1 << 20)),
       field("compile_cache_directory", &C::compile_cache_directory,
             "and here; empty: nowhere else"),
+      field("compile_cache_disk_mib", &C::compile_cache_disk_mib,
+            "compiled kernels in that folder; those used last stay", between(0, 1 << 24)),
       field("bytecode_directory", &C::bytecode_directory,
             "of Python's packages where they have none beside them; empty: it is not kept"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
@@ -81,8 +83,9 @@ compile::CompilerLimits CaptureConfig::compiler_limits() const {
           .seconds = compile_seconds,
           .budget_seconds = compile_budget_seconds,
           .compiles_per_worker = compiles_per_worker,
-          .cache_entries = compile_cache_entries,
-          .cache_directory = compile_cache_directory};
+          .cache_mib = compile_cache_mib,
+          .cache_directory = compile_cache_directory,
+          .cache_disk_mib = compile_cache_disk_mib};
 }
 
 Result<std::unique_ptr<CapturePool>> CapturePool::start(const CaptureConfig& config) {

@@ -53,8 +53,9 @@ struct CaptureConfig {
   int output_kib = 256;                 // limit of a guest's stdout and of its stderr
   int plan_mib = 16;                    // limit of a guest's plan
   int tmp_mib = 64;                     // size of the private temporary folder
-  int compile_cache_entries = 4096;     // in memory
+  int compile_cache_mib = 256;          // compiled kernels in memory
   std::string compile_cache_directory;  // empty: in memory only
+  int compile_cache_disk_mib = 4096;    // compiled kernels in the directory
   // Folder for bytecode of Python packages that have none beside them. Empty: none is kept.
   std::string bytecode_directory = cache_directory("bytecode");
   std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's

@@ -1,33 +1,14 @@
 #include "gym/compile/compile_cache.h"
 
 #include <openssl/evp.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 
-#include "base/file.h"
 #include "base/hash.h"
-#include "base/log.h"
 
 namespace tritonsmith::gym::compile {
 namespace {
-
-// Writes the whole file or nothing. It does not sync, because the capture loop would wait for the
-// disk. A file lost in a power failure is compiled again, and a torn file is no valid JSON.
-Status write_whole(const std::filesystem::path& file, std::string_view text) {
-  const std::filesystem::path beside = fmt::format("{}.new-{}", file.string(), ::getpid());
-  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  std::error_code code;
-  if (out) std::filesystem::rename(beside, file, code);
-  if (out && !code) return ok();
-  std::filesystem::remove(beside, code);
-  return fail("cannot write {}", file.string());
-}
 
 constexpr std::size_t kNone = std::string_view::npos;
 
@@ -134,56 +115,29 @@ std::string compile_key(const CompileRequest& request, std::string_view compiler
                                  request.num_ctas, request.maxnreg, request.ttir));
 }
 
+namespace {
+
+std::size_t bytes_of(const CompileCache::Entry& entry) {
+  if (const auto* kernel = std::get_if<CompiledKernel>(&entry))
+    return sizeof(entry) + kernel->cubin.size() + kernel->name.size();
+  const auto& failure = std::get<sandbox::CandidateFailure>(entry);
+  return sizeof(entry) + failure.error.message.size() + failure.error.excerpt.size();
+}
+
+}  // namespace
+
 std::optional<CompileCache::Entry> CompileCache::find(const std::string& key) {
-  if (auto found = find_in_memory(key)) return found;
-  auto found = find_on_disk(key);
+  if (const Entry* known = memory_.find(key)) return *known;
+  auto found = folder_.find(key);
   if (!found) return std::nullopt;
-  remember(key, *found);
-  return *found;
+  Entry entry = *std::move(found);
+  const std::size_t bytes = bytes_of(entry);
+  return memory_.add(key, std::move(entry), bytes);
 }
 
 void CompileCache::add(const std::string& key, const Entry& entry) {
-  remember(key, entry);
-  const auto* kernel = std::get_if<CompiledKernel>(&entry);
-  if (kernel == nullptr || directory_.empty()) return;
-  const auto file = file_of(key);
-  Status written = make_directories(file.parent_path());
-  if (written) written = write_whole(file, to_line(to_json(*kernel)));
-  if (!written) {
-    LOG("the compile cache goes on in memory only: {}", written.error().message);
-    directory_.clear();
-  }
-}
-
-std::optional<CompileCache::Entry> CompileCache::find_in_memory(const std::string& key) {
-  const auto at = by_key_.find(key);
-  if (at == by_key_.end()) return std::nullopt;
-  newest_first_.splice(newest_first_.begin(), newest_first_, at->second);
-  return at->second->entry;
-}
-
-std::optional<CompiledKernel> CompileCache::find_on_disk(const std::string& key) const {
-  if (directory_.empty()) return std::nullopt;
-  const auto text = read_file(file_of(key));
-  if (!text) return std::nullopt;
-  const auto json = parse_json(*text);
-  if (!json) return std::nullopt;
-  auto kernel = compiled_kernel_from_json(*json);
-  if (!kernel) return std::nullopt;
-  return std::move(*kernel);
-}
-
-void CompileCache::remember(const std::string& key, Entry entry) {
-  if (capacity_ == 0 || by_key_.contains(key)) return;
-  newest_first_.push_front({key, std::move(entry)});
-  by_key_[key] = newest_first_.begin();
-  if (newest_first_.size() <= capacity_) return;
-  by_key_.erase(newest_first_.back().key);
-  newest_first_.pop_back();
-}
-
-std::filesystem::path CompileCache::file_of(const std::string& key) const {
-  return directory_ / key.substr(0, 2) / (key + ".json");
+  memory_.add(key, entry, bytes_of(entry));
+  if (const auto* kernel = std::get_if<CompiledKernel>(&entry)) folder_.add(key, *kernel);
 }
 
 std::optional<std::string> from_base64(std::string_view text) {

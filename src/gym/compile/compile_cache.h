@@ -1,15 +1,15 @@
 // CompileCache: the results of compilations, by content. The key covers the compiler's version and
 // every input of the compiler. The compiler does not see where a kernel came from (the `loc`s of
-// its IR), so equal kernels share one entry. The cache keeps the newest entries in memory. With a
-// directory it also keeps cubins there. One thread.
+// its IR), so equal kernels share one entry. The cache keeps the entries that were used last in
+// memory, and compiled kernels in a folder too if it has one. Both are bounded by bytes. One thread.
 #pragma once
 
-#include <filesystem>
-#include <list>
+#include <optional>
 #include <string>
-#include <unordered_map>
 
+#include "base/byte_cache.h"
 #include "gym/compile/compile_request.h"
+#include "gym/compile/kernel_folder.h"
 
 namespace tritonsmith::gym::compile {
 
@@ -29,26 +29,15 @@ class CompileCache {
  public:
   using Entry = std::variant<CompiledKernel, sandbox::CandidateFailure>;
 
-  CompileCache(std::size_t capacity, std::filesystem::path directory)
-      : capacity_(capacity), directory_(std::move(directory)) {}
+  CompileCache(std::size_t memory_bytes, KernelFolder folder)
+      : memory_(memory_bytes), folder_(std::move(folder)) {}
 
   std::optional<Entry> find(const std::string& key);
   void add(const std::string& key, const Entry& entry);
 
  private:
-  std::optional<Entry> find_in_memory(const std::string& key);
-  std::optional<CompiledKernel> find_on_disk(const std::string& key) const;
-  void remember(const std::string& key, Entry entry);
-  std::filesystem::path file_of(const std::string& key) const;
-
-  struct KeyedEntry {
-    std::string key;
-    Entry entry;
-  };
-  std::size_t capacity_;
-  std::filesystem::path directory_;
-  std::list<KeyedEntry> newest_first_;
-  std::unordered_map<std::string, std::list<KeyedEntry>::iterator> by_key_;
+  ByteCache<Entry> memory_;
+  KernelFolder folder_;
 };
 
 // Decodes base64 as the compile worker sends cubins. Returns nothing for any other text.

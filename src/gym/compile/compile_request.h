@@ -45,8 +45,9 @@ struct CompilerLimits {
   int seconds = 60;               // wall clock of one compilation
   double budget_seconds = 180;    // compile time of one job
   int compiles_per_worker = 500;  // then a fresh worker takes over
-  int cache_entries = 4096;       // in memory
+  int cache_mib = 256;            // in memory
   std::string cache_directory;    // empty: in memory only
+  int cache_disk_mib = 4096;      // in the directory
 };
 
 }  // namespace tritonsmith::gym::compile

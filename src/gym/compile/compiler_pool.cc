@@ -36,7 +36,9 @@ CompilerPool::CompilerPool(const CompilerLimits& limits)
               .wall = std::chrono::seconds(limits.seconds)},
       tmp_bytes_(kWorkerTmpBytes),
       compiles_per_worker_(limits.compiles_per_worker),
-      cache_(static_cast<std::size_t>(limits.cache_entries), limits.cache_directory),
+      cache_(static_cast<std::size_t>(limits.cache_mib) << 20,
+             KernelFolder(limits.cache_directory,
+                          static_cast<std::uint64_t>(limits.cache_disk_mib) << 20)),
       queue_(limits.budget_seconds) {}
 
 Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {

@@ -8,7 +8,6 @@ namespace tritonsmith::gym::cuda {
 namespace {
 
 constexpr std::int64_t kFewElements = 1 << 20;
-constexpr std::size_t kMost = 256;
 
 }  // namespace
 
@@ -20,9 +19,9 @@ std::optional<FusedOracle> FusedOracles::find(const plan::Plan& task) {
   auto wanted = oracle_source(task);
   if (!wanted) return std::nullopt;
   take_compiled();
-  if (const auto at = made_.find(wanted->source); at != made_.end()) {
-    if (at->second.function == nullptr) return std::nullopt;
-    return FusedOracle{.function = at->second.function, .leaves = std::move(wanted->leaves)};
+  if (const Made* made = made_.find(wanted->source)) {
+    if (made->function == nullptr) return std::nullopt;
+    return FusedOracle{.function = made->function, .leaves = std::move(wanted->leaves)};
   }
   if (!cubin_.valid()) {
     compiling_ = wanted->source;
@@ -40,8 +39,7 @@ void FusedOracles::take_compiled() {
 }
 
 void FusedOracles::take(const Result<std::string>& cubin) {
-  if (made_.size() >= kMost) made_.clear();
-  Made& made = made_[compiling_];
+  Made& made = made_.add(compiling_, {}, cubin ? cubin->size() : 0);
   if (!cubin) return;
   auto module = Module::load(driver_, *cubin);
   if (!module) return;

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <future>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "base/byte_cache.h"
 #include "gym/cuda/context.h"
 #include "gym/cuda/oracle_source.h"
 
@@ -40,8 +40,9 @@ class FusedOracles {
     std::optional<Module> module;
     CUfunction function = nullptr;
   };
-  std::map<std::string, Made> made_;  // by source; without a function if it did not compile
-  std::string compiling_;             // the source that is being compiled
+  // By source. An entry has no function if the source did not compile.
+  ByteCache<Made> made_{std::size_t{64} << 20};
+  std::string compiling_;  // the source that is being compiled
   std::future<Result<std::string>> cubin_;
 };
 

@@ -11,7 +11,6 @@ namespace tritonsmith::gym::judge {
 namespace {
 
 constexpr int kShellFd = 3;
-constexpr std::size_t kKnown = 4096;
 constexpr int kUsesOfOneMeasurement = 64;
 constexpr double kStillTheSame = 0.05;  // as a share of the median
 constexpr const char* kBoot =
@@ -45,17 +44,17 @@ PythonReferenceOptions python_reference_options(const capture::CaptureConfig& co
 
 Result<Timing> PythonReference::time(const std::string& task_source, const std::string& how) {
   const std::string key = content_key(how + "\n" + task_source);
-  const auto known = known_.find(key);
-  if (known != known_.end() && ++known->second.uses % kUsesOfOneMeasurement != 0)
-    return known->second.timing;
+  Known* known = known_.find(key);
+  if (known != nullptr && ++known->uses % kUsesOfOneMeasurement != 0) return known->timing;
   TRY_ASSIGN(const Timing timing, measure(task_source, how));
-  if (known != known_.end()) {
-    const double before = known->second.timing.median;
+  if (known != nullptr) {
+    const double before = known->timing.median;
     if (std::abs(timing.median - before) > kStillTheSame * before)
       LOG("{} of a task took {:.4f} ms and now takes {:.4f} ms", how, before, timing.median);
+    known->timing = timing;
+  } else {
+    known_.add(key, {.timing = timing}, sizeof(Known));
   }
-  if (known_.size() >= kKnown) known_.clear();
-  known_[key].timing = timing;
   return timing;
 }
 

@@ -6,11 +6,11 @@
 // device, so that nothing else runs there meanwhile.
 #pragma once
 
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/byte_cache.h"
 #include "base/process.h"
 #include "data/verdict.h"
 #include "gym/capture/capture_pool.h"
@@ -62,7 +62,7 @@ class PythonReference {
   std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
   std::optional<Live> live_;
-  std::map<std::string, Known> known_;  // by `how` and source
+  ByteCache<Known> known_{std::size_t{4} << 20};  // by `how` and source
 };
 
 }  // namespace tritonsmith::gym::judge

@@ -33,30 +33,35 @@ std::string TaskLints::key_of(const api::JudgeJob& job) {
 }
 
 bool TaskLints::begin(const std::string& key) {
-  if (!known_.contains(key) && known_.size() >= kKept)
-    std::erase_if(known_, [](const auto& entry) { return entry.second.is_known; });
-  Look& look = known_[key];
-  if (look.asked) return false;
-  look.asked = true;
-  look.is_known = false;
+  if (asked_.contains(key)) return false;
+  const TaskLook* known = known_.find(key);
+  if (known != nullptr && known->is_final) return false;
+  // After failures the infrastructure gets one more attempt.
+  asked_[key].failures = known != nullptr ? kAttempts - 1 : 0;
   return true;
 }
 
 const std::vector<Finding>* TaskLints::await(const std::string& key, std::uint64_t serial) {
-  Look& look = known_.at(key);
-  if (look.is_known) return &look.findings;
-  look.waiting.push_back(serial);
-  return nullptr;
+  if (const auto at = asked_.find(key); at != asked_.end()) {
+    at->second.waiting.push_back(serial);
+    return nullptr;
+  }
+  const TaskLook* known = known_.find(key);
+  CHECK(known != nullptr, "the findings of a task were never asked for");
+  return &known->findings;
 }
 
 TaskLints::Heard TaskLints::hear(const std::string& key, const RefereeOutcome& outcome) {
-  Look& look = known_.at(key);
+  Question& question = asked_.at(key);
   TaskLook told = task_look(outcome);
-  if (!told.is_final && ++look.failures < kAttempts) return {.ask_again = true, .waiting = {}};
-  look.is_known = true;
-  look.asked = told.is_final;  // if not final, the next candidate's job asks once more
-  look.findings = std::move(told.findings);
-  return {.ask_again = false, .waiting = std::exchange(look.waiting, {})};
+  if (!told.is_final && ++question.failures < kAttempts) return {.ask_again = true, .waiting = {}};
+  Heard heard{.ask_again = false, .waiting = std::move(question.waiting)};
+  asked_.erase(key);
+  std::size_t bytes = 0;
+  for (const Finding& finding : told.findings)
+    bytes += sizeof(finding) + finding.rule.size() + finding.message.size();
+  known_.add(key, std::move(told), bytes);
+  return heard;
 }
 
 }  // namespace tritonsmith::gym::judge

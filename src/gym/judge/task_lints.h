@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_cache.h"
 #include "gym/api/judge.h"
 #include "gym/judge/referee_client.h"
 
@@ -34,18 +35,20 @@ class TaskLints {
     std::vector<std::uint64_t> waiting;
   };
   Heard hear(const std::string& key, const RefereeOutcome& outcome);
-  bool has_begun(const std::string& key) const { return known_.contains(key); }
+  bool has_begun(const std::string& key) const {
+    return asked_.contains(key) || known_.contains(key);
+  }
 
  private:
-  struct Look {
-    bool asked = false, is_known = false;
+  // A question that a referee has not answered yet. Nothing else may forget it.
+  struct Question {
     int failures = 0;
-    std::vector<Finding> findings;
     std::vector<std::uint64_t> waiting;
   };
-  // Findings are few. If a task's findings were forgotten, a referee lints the task again.
-  static constexpr std::size_t kKept = 16384;
-  std::map<std::string, Look> known_;
+  static constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
+  std::map<std::string, Question> asked_;
+  // If a task's findings were forgotten, a referee lints the task again.
+  ByteCache<TaskLook> known_{kKeptBytes};
 };
 
 }  // namespace tritonsmith::gym::judge

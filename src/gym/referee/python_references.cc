@@ -15,9 +15,9 @@ bool PythonReferences::may_run(const std::string& task_key) const {
   return source_ != nullptr && !failed_.contains(task_key);
 }
 
-void PythonReferences::forget_tasks() {
-  modes_.clear();
-  failed_.clear();
+void PythonReferences::forget_task(const std::string& task_key) {
+  modes_.erase(task_key);
+  failed_.erase(task_key);
 }
 
 }  // namespace tritonsmith::gym::referee

@@ -22,7 +22,7 @@ class PythonReferences {
   // Says whether to try the task in Python: there is a source, and the task has not failed there.
   bool may_run(const std::string& task_key) const;
   void note_failure(const std::string& task_key) { failed_.insert(task_key); }
-  void forget_tasks();
+  void forget_task(const std::string& task_key);
 
  private:
   trial::ReferenceSource* source_ = nullptr;

@@ -50,12 +50,12 @@ void Referee::rest() { equipment_->device.release(); }
 Status Referee::add_task(const std::string& task_key, std::string_view plan_json) {
   TRY_ASSIGN(plan::Plan plan, plan::parse_plan(plan_json));
   if (plan.role != plan::PlanRole::task) return fail("the plan is a candidate's, not a task's");
-  if (tasks_.size() >= kKeptTasks) {
-    tasks_.clear();
-    equipment_->reference_ms.clear();
-    python_.forget_tasks();
+  std::vector<std::string> left;
+  tasks_.add(task_key, std::move(plan), plan_json.size(), &left);
+  for (const std::string& key : left) {
+    equipment_->reference_ms.erase(key);
+    python_.forget_task(key);
   }
-  tasks_.insert_or_assign(task_key, std::move(plan));
   return ok();
 }
 
@@ -72,11 +72,11 @@ RefereeReport Referee::judge(const RefereeJob& job) {
 }
 
 RefereeReport Referee::judge_known(const RefereeJob& job) {
-  const auto task = tasks_.find(job.task_key);
-  CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
+  const plan::Plan* task = tasks_.find(job.task_key);
+  CHECK(task != nullptr, "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty() && job.adequacy_secrets > 0)
-    return adequacy_job(*equipment_, job, task->second);
-  if (job.candidate_plan.empty()) return lint_job(*equipment_, python_, job, task->second);
+    return adequacy_job(*equipment_, job, *task);
+  if (job.candidate_plan.empty()) return lint_job(*equipment_, python_, job, *task);
   auto candidate = plan::parse_plan(job.candidate_plan);
   if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)
@@ -84,7 +84,7 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   // Drawing and comparing call LibTorch outside a plan's steps. Exceptions there mean lack of
   // memory.
   try {
-    PlanJudgement judgement = judge_plans(*equipment_, python_, job, task->second, *candidate);
+    PlanJudgement judgement = judge_plans(*equipment_, python_, job, *task, *candidate);
     if (judgement.refusal && python_.may_run(job.task_key))
       return judge_in_python(job, *candidate, std::move(judgement));
     return std::move(judgement.report);
@@ -103,7 +103,7 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
 // If it does not run there either, the first judgement stands.
 RefereeReport Referee::judge_in_python(const RefereeJob& job, const plan::Plan& candidate,
                                        PlanJudgement first) {
-  plan::Plan& task = tasks_.at(job.task_key);
+  plan::Plan& task = *tasks_.find(job.task_key);
   plan::Plan planned = std::exchange(task, plan::analysis::without_forward(task, *first.refusal));
   RefereeReport report = judge_plans(*equipment_, python_, job, task, candidate).report;
   if (!report.error || report.error->error_class != ErrorClass::task_failed) return report;

@@ -7,11 +7,11 @@
 // measures the task's adequacy (adequacy/measure.h).
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/byte_cache.h"
 #include "base/lease.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/plan/plan.h"
@@ -54,16 +54,16 @@ class Referee {
   bool spent() const;
 
  private:
-  // The number of task plans that are kept at once. A run has many tasks, and a forgotten one
-  // is sent again.
-  static constexpr std::size_t kKeptTasks = 512;
+  // The bytes of task plans, as text, that are kept at once. A run has many tasks, and a forgotten
+  // one is sent again.
+  static constexpr std::size_t kKeptPlanBytes = std::size_t{64} << 20;
   RefereeReport judge_known(const RefereeJob& job);
   RefereeReport judge_in_python(const RefereeJob& job, const plan::Plan& candidate,
                                 PlanJudgement first);
 
   std::unique_ptr<Equipment> equipment_;
   PythonReferences python_;
-  std::map<std::string, plan::Plan> tasks_;
+  ByteCache<plan::Plan> tasks_{kKeptPlanBytes};
 };
 
 }  // namespace tritonsmith::gym::referee

@@ -1,17 +1,17 @@
 #include "gym/language/triton/evaluator_executor.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 
+#include "base/byte_cache.h"
 #include "gym/tensors/replay_memory.h"
 #include "gym/triton_ir/kernel_program.h"
 
 namespace tritonsmith::gym::language::triton {
 namespace {
 
-constexpr std::size_t kKeptPrograms = 256, kKeptBytes = std::size_t{256} << 20;
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20;
 
 VerdictError error_at(ErrorClass error_class, std::string message, triton_ir::SourceLine at) {
   return {
@@ -150,20 +150,14 @@ class EvaluateExecutor final : public KernelExecutor {
 
  private:
   const Result<triton_ir::KernelProgram>& program_of(const plan::PlanKernel& kernel) {
-    if (const auto known = programs_.find(kernel.ttir); known != programs_.end())
-      return *known->second;
-    if (programs_.size() >= kKeptPrograms || kept_bytes_ > kKeptBytes) {
-      programs_.clear();
-      kept_bytes_ = 0;
-    }
+    if (const auto* known = programs_.find(kernel.ttir)) return **known;
     auto made =
         std::make_unique<Result<triton_ir::KernelProgram>>(triton_ir::parse_ttir(kernel.ttir));
-    kept_bytes_ += kernel.ttir.size() + (*made ? (*made)->code_bytes() : 0);
-    return *programs_.emplace(kernel.ttir, std::move(made)).first->second;
+    const std::size_t bytes = *made ? (*made)->code_bytes() : made->error().message.size();
+    return *programs_.add(kernel.ttir, std::move(made), bytes);
   }
 
-  std::map<std::string, std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_;
-  std::size_t kept_bytes_ = 0;
+  ByteCache<std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_{kKeptBytes};
   ProgramOrder order_;
 };
 
