@@ -100,6 +100,34 @@ class ModelNew(nn.Module):
 """
 
 
+EIGHT_BITS_TASK = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return (x.float() * 2).to(torch.float8_e4m3fn)
+
+def get_inputs():
+    return [torch.randn(64, 64).to(torch.float8_e4m3fn)]
+
+def get_init_inputs():
+    return []
+"""
+
+EIGHT_BITS = HEAD + """
+@triton.jit
+def doubled(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + places, (tl.load(x_ptr + places).to(tl.float32) * 2).to(tl.float8e4nv))
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        doubled[(16,)](x, y, BLOCK=256)
+        return y
+"""
+
+
 class Judge(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -160,6 +188,11 @@ class Judge(unittest.TestCase):
             self.assertEqual((verdict["stage"], verdict["error"]["class"]), (stage, error_class), verdict)
             self.assertFalse(verdict["accepted"])
             self.assertIn(excerpt, verdict["error"]["excerpt"])
+
+    def test_floats_of_eight_bits_are_no_fault_of_the_machine(self):
+        good, wrong = self.verdicts([EIGHT_BITS, EIGHT_BITS.replace("* 2)", "* 3)")], task=EIGHT_BITS_TASK)
+        self.assertTrue(good["accepted"], good)
+        self.assertEqual((wrong["error"]["class"], wrong["fault"]), ("wrong_value", "candidate"), wrong)
 
     def test_what_torch_may_compute_is_the_policys_to_say(self):
         helped = GOOD.replace("return y\n", "return y * 1.0\n")

@@ -237,6 +237,13 @@ TEST(Printable, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
 }
 
+TEST(Printable, CutsATextBetweenItsCharacters) {
+  EXPECT_EQ(first_bytes("a\xE2\x88\x91z", 5), "a\xE2\x88\x91z");
+  EXPECT_EQ(first_bytes("a\xE2\x88\x91z", 4), "a\xE2\x88\x91");
+  for (const std::size_t most : {1, 2, 3}) EXPECT_EQ(first_bytes("a\xE2\x88\x91z", most), "a");
+  EXPECT_EQ(first_bytes("\xE2\x88\x91", 0), "");
+}
+
 TEST(Printable, LeavesJsonTheSame) {
   const Json json = {{"message", "\x1b[31m \xC2\x9B \x7f \u202E \\ \" ü"}};
   const std::string line = printable(to_line(json));

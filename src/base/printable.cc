@@ -58,4 +58,11 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string_view first_bytes(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // Goes back to the beginning of the character that would be cut.
+  while (most > 0 && (static_cast<std::uint8_t>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 }  // namespace tritonsmith

@@ -13,4 +13,7 @@ namespace tritonsmith {
 // "\xff".
 std::string printable(std::string_view text);
 
+// Returns the first bytes of the text, `most` at most, without a part of a character at the end.
+std::string_view first_bytes(std::string_view text, std::size_t most);
+
 }  // namespace tritonsmith

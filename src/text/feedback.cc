@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace tritonsmith::text {
 namespace {
 
@@ -149,13 +151,7 @@ std::string compact_text(const Verdict& verdict) {
 std::string one_line(std::string_view text, std::size_t limit) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   const std::size_t end = text.find_first_of("\r\n");
-  std::string_view kept = text.substr(0, end);
-  if (kept.size() > limit) {
-    kept = kept.substr(0, limit);
-    // Goes back to the beginning of the character that was cut.
-    while (!kept.empty() && (static_cast<unsigned char>(text[kept.size()]) & 0xC0) == 0x80)
-      kept.remove_suffix(1);
-  }
+  const std::string_view kept = first_bytes(text.substr(0, end), limit);
   const bool is_whole =
       text.substr(kept.size()).find_first_not_of(" \t\r\n") == std::string_view::npos;
   return std::string(kept) + (is_whole ? "" : "...");

@@ -403,10 +403,10 @@ TEST(CompilerPool, AJobHasABudgetOfCompileTime) {
   EXPECT_THAT(told(pool->compile_now({.ttir = "another job's"})), StartsWith("kernel"));
 }
 
-TEST(CompilerPool, WhoeverKillsPtxasTwiceIsNotTheKernel) {
+TEST(CompilerPool, WhoeverKillsPtxasTwiceMayBeAnother) {
   const auto pool = pool_of({.slots = 1});
-  EXPECT_EQ(told(pool->compile_now({.ttir = "exit 75"})),
-            "fault the compile worker was killed again");
+  EXPECT_THAT(told(pool->compile_now({.ttir = "exit 75"})),
+              StartsWith("failure killed: the compiler was killed twice"));
   EXPECT_THAT(told(pool->compile_now({.ttir = "exit 70"})), StartsWith("failure compile_crash"));
 }
 

@@ -1,6 +1,7 @@
 #include "gym/compile/compile_cache.h"
 
 #include <openssl/evp.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -37,8 +37,8 @@ CompilerPool::CompilerPool(const CompilerLimits& limits)
       tmp_bytes_(kWorkerTmpBytes),
       compiles_per_worker_(limits.compiles_per_worker),
       cache_(static_cast<std::size_t>(limits.cache_mib) << 20,
-             KernelFolder(limits.cache_directory,
-                          static_cast<std::uint64_t>(limits.cache_disk_mib) << 20)),
+             KernelFolder(limits.cache_directory, static_cast<std::uint64_t>(limits.cache_disk_mib)
+                                                      << 20)),
       queue_(limits.budget_seconds) {}
 
 Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {
@@ -85,9 +85,8 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
       give(job, std::move(outcome));
       continue;
     }
-    const auto same = std::ranges::find_if(workers_, [&](const Worker& worker) {
-      return worker.work && worker.work->key == key;
-    });
+    const auto same = std::ranges::find_if(
+        workers_, [&](const Worker& worker) { return worker.work && worker.work->key == key; });
     if (same != workers_.end())
       same->work->jobs.push_back(std::move(job));
     else
@@ -212,8 +211,8 @@ void CompilerPool::charge(const QueuedKernel& work, double cpu_ms) {
     sandbox::CandidateFailure failure = refused(
         ErrorClass::compile_timeout,
         fmt::format("the candidate's kernels together took more than the {} s that the compiler "
-                    "gives to one job; write fewer autotune configs or unroll less (the judge's "
-                    "limit is `capture.compile_budget_seconds`)",
+                    "gives to one job; write fewer autotune configs or unroll less (a service's "
+                    "limit is `judge.capture.compile_budget_seconds`)",
                     queue_.budget_seconds()));
     failure.undisturbed = true;  // another attempt costs as much
     give(job, {.result = std::move(failure)});
@@ -233,15 +232,19 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   const auto status = worker.guest->status();
   const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
                       status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
-  if (killed) {
-    // A kernel does not cause this: when it exhausts memory or time, other signals end the worker.
-    for (CompileJob& job : work.jobs)
-      give(job, {.result = sandbox::InfrastructureFault{"the compile worker was killed again"}});
-    return;
-  }
   sandbox::CandidateFailure failure{
       .stage = Stage::captured,
       .error = sandbox::error_of_end(end, worker.guest->status(), limits_)};
+  if (killed) {
+    // Perhaps this kernel needs all of the machine's memory, perhaps another process does. The judge
+    // repeats the job, the last time alone, and so finds out.
+    failure.error = {.error_class = ErrorClass::killed,
+                     .message =
+                         "the compiler was killed twice at this kernel, probably because the "
+                         "machine ran out of memory"};
+    for (CompileJob& job : work.jobs) give(job, {.result = failure});
+    return;
+  }
   const bool slow = failure.error.error_class == ErrorClass::timeout;
   failure.error.message = "the compiler " + failure.error.message;
   failure.error.error_class = slow ? ErrorClass::compile_timeout : ErrorClass::compile_crash;

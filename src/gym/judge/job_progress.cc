@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "gym/judge/advice.h"
 
 namespace tritonsmith::gym::judge {
@@ -18,7 +19,7 @@ std::string line_of(const std::string& source, int line) {
   std::string text = source.substr(begin, source.find('\n', begin) - begin);
   text.erase(0, text.find_first_not_of(" \t"));
   constexpr std::size_t longest = 200;
-  return text.substr(0, longest);
+  return std::string(first_bytes(text, longest));
 }
 
 void set_error(Verdict& verdict, VerdictError error, Fault fault, const std::string& source) {
@@ -266,9 +267,11 @@ Ending ending_of(const JobProgress& progress) {
   };
   bool fault = progress.capture && is_fault(*progress.capture);
   bool timeout = progress.capture && failed_with(*progress.capture, ErrorClass::timeout);
+  bool killed = progress.capture && failed_with(*progress.capture, ErrorClass::killed);
   for (const CompileUnit& unit : progress.units) {
     fault = fault || (unit.outcome && is_fault(*unit.outcome));
     timeout = timeout || (unit.outcome && failed_with(*unit.outcome, ErrorClass::compile_timeout));
+    killed = killed || (unit.outcome && failed_with(*unit.outcome, ErrorClass::killed));
   }
   if (progress.referee) {
     const auto* failure = std::get_if<RefereeFailure>(&*progress.referee);
@@ -279,7 +282,7 @@ Ending ending_of(const JobProgress& progress) {
               (report != nullptr && report->deadline_hit);
   }
   if (fault) return Ending::infrastructure;
-  if (progress.capture && failed_with(*progress.capture, ErrorClass::killed)) return Ending::killed;
+  if (killed) return Ending::killed;
   return timeout ? Ending::deadline : Ending::verdict;
 }
 

@@ -32,7 +32,7 @@ struct JobProgress {
   bool cancelled = false;
 
   int infrastructure_faults = 0;
-  int kills = 0;       // how often somebody killed its guest
+  int kills = 0;       // how often somebody killed its guest or its compiler
   bool alone = false;  // the retry after a deadline hit: nothing runs beside it
   TimePoint submitted = system_clock().now();
   double queue_ms = 0;
@@ -63,8 +63,8 @@ void pass_over_configs(JobProgress& progress);
 std::optional<std::vector<language::KernelBinary>> binaries_of(const JobProgress& progress);
 
 // How an attempt ended: with a verdict, or with a reason for another attempt. deadline: other jobs
-// may have been the reason. killed: somebody sent its guest SIGKILL, perhaps because another
-// process left the machine short of memory.
+// may have been the reason. killed: somebody sent its guest or its compiler SIGKILL, perhaps
+// because another process left the machine short of memory.
 enum class Ending { verdict, deadline, killed, infrastructure };
 Ending ending_of(const JobProgress& progress);
 

@@ -53,6 +53,23 @@ TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
   EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, ErrorClass::killed);
 }
 
+TEST_F(LocalJudgeTest, ForgivesAKernelWhoseCompilerWasKilledTwice) {
+  std::atomic<int> compiled = 0;
+  std::atomic<int> kills = 2;
+  pool->on_compile = [&](const compile::CompileRequest&) -> compile::CompileOutcome {
+    if (++compiled > kills)
+      return {.result = compile::CompiledKernel{.cubin = "c", .registers = 24}};
+    return {.result =
+                sandbox::CandidateFailure{Stage::captured, {.error_class = ErrorClass::killed}}};
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  compiled = 0;
+  kills = 3;
+  const Verdict verdict = verdict_of_one(job(2, "needs all memory"));
+  EXPECT_EQ(verdict.error->error_class, ErrorClass::killed);
+  EXPECT_EQ(verdict.fault, Fault::candidate);
+}
+
 TEST_F(LocalJudgeTest, DoesNotBlameATaskWhoseGuestWasKilled) {
   std::atomic<int> attempts = 0;
   pool->on_capture = [&](const capture::CaptureRequest& request) {

@@ -1,6 +1,7 @@
 #include "gym/judge/python_reference.h"
 
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 
 #include "base/hash.h"
@@ -109,6 +110,24 @@ Status PythonReference::start() {
 void PythonReference::end() {
   const std::lock_guard lock(mutex_);
   live_.reset();
+}
+
+Json PythonReference::end_without_answer(const std::string& task_source, const std::string& what) {
+  Result<ExitStatus> ended = fail("it does not run");
+  if (live_) ended = live_->process.wait(Deadline::in_seconds(1));
+  end();
+  const bool signalled = ended && ended->kind == ExitStatus::Kind::signalled;
+  const bool killed = signalled && ended->code == SIGKILL;
+  const std::string how =
+      ended ? fmt::format("its process {}{}", signalled ? "was " : "", describe(*ended)) : what;
+  const std::string task = content_key(task_source);
+  if (interrupted_ || (killed && killed_at_ != task)) {
+    killed_at_ = task;
+    return {{"fault", "it broke off: " + how}};
+  }
+  return {{"error",
+           {{"class", name_of(ErrorClass::task_failed)},
+            {"message", "forward gave no result in the Python reference: " + how}}}};
 }
 
 void PythonReference::interrupt() {

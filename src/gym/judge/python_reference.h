@@ -41,6 +41,10 @@ class PythonReference {
   // a new process.
   Result<int> open();
   void end();
+  // Ends the process and says why a question about the task got no answer, as the answer to the
+  // referee. The process runs the task's code, so the task is to blame if the process ended itself
+  // or sent nonsense. If somebody killed it, that is a fault, but not twice for the same task.
+  Json end_without_answer(const std::string& task_source, const std::string& what);
   const std::string& device() const { return options_.device; }
   // Ends the present call and every later one. Any thread may call it.
   void interrupt();
@@ -62,6 +66,7 @@ class PythonReference {
   std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
   std::optional<Live> live_;
+  std::string killed_at_;  // the content of the task at which the process was killed last
   ByteCache<Known> known_{std::size_t{4} << 20};  // by `how` and source
 };
 

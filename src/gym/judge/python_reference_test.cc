@@ -137,7 +137,15 @@ TEST(RelayToShell, MakesAnAnswerOfWhateverGoesWrong) {
   PythonReference reference(kOptions);
   EXPECT_NE(told_by("raise ValueError('of the task')", &reference).find("ValueError: of the task"),
             std::string::npos);
-  EXPECT_NE(told_by("import os; os._exit(3)", &reference).find("it broke off"), std::string::npos);
+  const std::string exits = told_by("import os; os._exit(3)", &reference);
+  EXPECT_NE(exits.find("task_failed"), std::string::npos) << exits;
+  EXPECT_NE(exits.find("its process exited with code 3"), std::string::npos) << exits;
+  const std::string writes = told_by("import os; os.write(3, b'garbage!' * 99)", &reference);
+  EXPECT_NE(writes.find("task_failed"), std::string::npos) << writes;
+  const std::string kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)";
+  EXPECT_NE(told_by(kill, &reference).find("it broke off"), std::string::npos)
+      << "the machine may lack memory";
+  EXPECT_NE(told_by(kill, &reference).find("task_failed"), std::string::npos) << "the task does it";
   const std::string draws =
       fmt::format("{}\nModel.forward = lambda self, x: x + torch.rand(4)\n", kDataDependent);
   EXPECT_NE(told_by(draws, &reference).find("nondeterministic_reference"), std::string::npos);

@@ -50,6 +50,18 @@ referee::RefereeReport crashed_twice(const std::string& how) {
   return report;
 }
 
+// A referee would take such a job for a broken connection.
+referee::RefereeReport too_large(std::size_t bytes) {
+  referee::RefereeReport report;
+  report.error = VerdictError{
+      .error_class = ErrorClass::too_large_to_evaluate,
+      .message = fmt::format("a plan, or all compiled kernels together, take {} MiB, and a referee "
+                             "accepts {}",
+                             bytes >> 20, wire::kMaxFrameBytes >> 20)};
+  report.fault = Fault::none;
+  return report;
+}
+
 }  // namespace
 
 RefereeProcess::RefereeProcess(RefereeProgram program, PythonReference* reference)
@@ -121,6 +133,8 @@ RefereeProcess::Answer<referee::RefereeReport> RefereeProcess::put(const referee
   const Json judge = {{"judge", referee::to_json(job)}};
   const std::string binaries = referee::joined_binaries(job), none;
   const Json add = {{"add_task", job.task_key}};
+  for (const std::string* part : {&task_plan, &job.candidate_plan, &binaries})
+    if (part->size() > wire::kMaxFrameBytes) return too_large(part->size());
   auto reply = exchange({job, judge, job.candidate_plan, binaries, deadline});
   if (reply && reply->contains("unknown_task")) {
     auto added = exchange({job, add, task_plan, none, deadline});

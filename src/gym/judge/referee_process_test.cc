@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/temp_dir.h"
+#include "gym/wire/frame.h"
 
 namespace tritonsmith::gym::judge {
 namespace {
@@ -38,6 +39,14 @@ TEST_F(RefereeProcessTest, HandsOverTheTaskWhenTheRefereeLacksItAndKeepsTheProce
   const auto first = judge("ok");
   EXPECT_TRUE(report(first).correct);
   EXPECT_EQ(report(first).findings.at(0).message, "the task");
+  EXPECT_TRUE(report(judge("ok")).correct);
+  EXPECT_EQ(referee.starts(), 1);
+}
+
+TEST_F(RefereeProcessTest, DoesNotSendWhatARefereeWouldTakeForABrokenConnection) {
+  const auto outcome = judge(std::string(wire::kMaxFrameBytes + 1, ' '));
+  EXPECT_EQ(report(outcome).error->error_class, ErrorClass::too_large_to_evaluate);
+  EXPECT_EQ(report(outcome).fault, Fault::none);
   EXPECT_TRUE(report(judge("ok")).correct);
   EXPECT_EQ(referee.starts(), 1);
 }

@@ -25,15 +25,15 @@ Status pass_answer(const RelayedQuestion& asked, PythonReference& reference, int
                    Deadline deadline) {
   const auto head = wire::read_frame(socket, deadline);
   if (!head) {
-    reference.end();
     const bool late = head.error().fault == wire::FrameFault::timeout;
+    if (late) reference.end();
     const Json answer =
         late ? Json{{"error",
                      {{"class", name_of(ErrorClass::task_failed)},
-                      {"message", fmt::format("forward did not end in {:.0f} s in the reference "
-                                              "shell",
+                      {"message", fmt::format("forward did not end in {:.0f} s in the Python "
+                                              "reference",
                                               asked.seconds)}}}}
-             : Json{{"fault", "it broke off: " + head.error().error.message}};
+             : reference.end_without_answer(asked.task_source, head.error().error.message);
     return answer_without_reference(asked.referee, answer,
                                     deadline.passed() ? Deadline::in_seconds(10) : deadline);
   }
@@ -42,7 +42,12 @@ Status pass_answer(const RelayedQuestion& asked, PythonReference& reference, int
                           : Result<std::vector<std::size_t>>(tl::unexpected<Error>(json.error()));
   if (!sizes) {
     reference.end();
-    return answer_without_reference(asked.referee, {{"fault", sizes.error().message}}, deadline);
+    return answer_without_reference(
+        asked.referee,
+        {{"error",
+          {{"class", name_of(ErrorClass::task_failed)},
+           {"message", "forward has no usable result: " + sizes.error().message}}}},
+        deadline);
   }
   if (auto sent = wire::write_frame(asked.referee, head->payload, deadline); !sent)
     return fail("the referee took no answer: {}", sent.error().error.message);

@@ -90,5 +90,18 @@ TEST_F(BudgetTest, LackOfMemoryIsNobodysFaultWhereverItShows) {
   EXPECT_EQ(report.fault, Fault::none);
 }
 
+TEST_F(BudgetTest, WhatTheJudgeCannotComputeIsNobodysFaultAndNoFaultOfTheMachine) {
+  const auto report = judge(
+      language::task_of("aten::relu"), language::candidate_of_kernel(),
+      [](std::span<const language::KernelArgument>) -> language::LaunchOutcome {
+        throw std::runtime_error("\"mul_cuda\" not implemented for 'Float8_e4m3fn'\nmore of it");
+      });
+  EXPECT_EQ(error_class(report), "not_evaluable");
+  EXPECT_EQ(report.fault, Fault::none);
+  EXPECT_EQ(error_message(report),
+            "the judge cannot draw or compare the tensors of this task: \"mul_cuda\" not "
+            "implemented for 'Float8_e4m3fn'");
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::referee

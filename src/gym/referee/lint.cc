@@ -47,14 +47,9 @@ struct CheapAnswer {
   }
 };
 
-// Converts 8-bit floats to float32, because few operators support 8 bits.
-at::Tensor readable(const at::Tensor& tensor) {
-  return tensor.is_floating_point() && tensor.element_size() == 1 ? tensor.to(at::kFloat) : tensor;
-}
-
 bool all_finite(const at::Tensor& tensor) {
   if (!tensor.is_floating_point() || tensor.numel() == 0) return true;
-  const auto [least, greatest] = at::aminmax(readable(tensor));
+  const auto [least, greatest] = at::aminmax(tensors::computable(tensor));
   return std::isfinite(least.item<double>()) && std::isfinite(greatest.item<double>());
 }
 
@@ -312,7 +307,9 @@ class Linter {
     CheapAnswer mean;
     for (const at::Tensor& output : known_)
       mean.values.push_back(
-          is_empty(output) ? 0 : at::mean(at::real(readable(output)), at::kDouble).item<double>());
+          is_empty(output)
+              ? 0
+              : at::mean(at::real(tensors::computable(output)), at::kDouble).item<double>());
     if (stop_message_.empty() && stands(mean, 1))
       return find("task_constant_passes",
                   "one constant is within the tolerance, whatever the inputs");

@@ -20,6 +20,14 @@ tl::unexpected<replay::Stop> broken(const std::string& message) {
                                      .fault = Fault::infrastructure});
 }
 
+// The process that answers runs the task's code, so a result that cannot be is the task's.
+tl::unexpected<replay::Stop> odd(const std::string& message) {
+  return tl::unexpected(replay::Stop{
+      .error = {.error_class = ErrorClass::task_failed,
+                .message = "forward has no usable result in the Python reference: " + message},
+      .fault = Fault::none});
+}
+
 // Returns the answer's own reason why it has no result, if it gives one.
 std::optional<replay::Stop> refusal_in(const Json& answer) {
   if (answer.contains("fault") && answer["fault"].is_string())
@@ -35,7 +43,7 @@ tl::expected<Json, replay::Stop> read_answer(int socket) {
   const auto frame = wire::read_frame(socket, Deadline::never());
   if (!frame) return broken(frame.error().error.message);
   auto answer = parse_json(frame->payload, 2 * plan::plan_limits::kNesting + 16);
-  if (!answer || !answer->is_object()) return broken("its answer is no JSON object");
+  if (!answer || !answer->is_object()) return odd("its answer is no JSON object");
   if (auto refusal = refusal_in(*answer)) return tl::unexpected(*std::move(refusal));
   return *std::move(answer);
 }
@@ -191,7 +199,7 @@ tl::expected<trial::ReferenceMode, replay::Stop> PythonReferenceSource::prepare(
   if (!answer) return tl::unexpected(answer.error());
   JsonReader reader(*answer);
   const auto mode = reader.enumerated<trial::ReferenceMode>("mode");
-  if (const auto read = reader.status(); !read) return broken(read.error().message);
+  if (const auto read = reader.status(); !read) return odd(read.error().message);
   return mode;
 }
 
@@ -220,9 +228,9 @@ tl::expected<trial::ReferenceAnswer, replay::Stop> PythonReferenceSource::run(
   const auto blocks = read_blocks(socket_, *json);
   if (!blocks) return broken(blocks.error().message);
   auto tensors = tensors_from(*json, *blocks);
-  if (!tensors) return broken(tensors.error().message);
+  if (!tensors) return odd(tensors.error().message);
   auto answer = answer_from(*json, *std::move(tensors), question.task);
-  if (!answer) return broken(answer.error().message);
+  if (!answer) return odd(answer.error().message);
   return *std::move(answer);
 }
 

@@ -1,5 +1,6 @@
 #include "gym/referee/referee.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "gym/plan/analysis/eval_mode.h"
@@ -31,6 +32,25 @@ RefereeReport adequacy_job(Equipment& equipment, const RefereeJob& job, const pl
     report.adequacy = Adequacy{.why_not = what.substr(0, what.find('\n'))};
   }
   return report;
+}
+
+bool is_lack_of_memory(const std::exception& error) {
+  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("ALLOC_FAILED") != std::string_view::npos;  // cuBLAS
+}
+
+// What LibTorch throws while the judge itself draws, changes or compares tensors follows from the
+// plans alone: another machine would throw it too. So it is a verdict, and no one is to blame. Only
+// a GPU that fails is the machine's fault.
+RefereeReport thrown(const std::exception& error, bool lacks_memory) {
+  std::string what = error.what();
+  what.resize(std::min(what.find('\n'), what.size()));
+  if (lacks_memory) return ended(ErrorClass::too_large_to_evaluate, what, Fault::none);
+  if (dynamic_cast<const c10::AcceleratorError*>(&error) != nullptr)
+    return ended(ErrorClass::referee_failed, what, Fault::infrastructure);
+  return ended(ErrorClass::not_evaluable,
+               "the judge cannot draw or compare the tensors of this task: " + what, Fault::none);
 }
 
 }  // namespace
@@ -81,21 +101,16 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)
     return ended(ErrorClass::bad_plan, "the plan is no candidate's", Fault::candidate);
-  // Drawing and comparing call LibTorch outside a plan's steps. Exceptions there mean lack of
-  // memory.
+  // Drawing and comparing call LibTorch outside a plan's steps.
   try {
     PlanJudgement judgement = judge_plans(*equipment_, python_, job, *task, *candidate);
     if (judgement.refusal && python_.may_run(job.task_key))
       return judge_in_python(job, *candidate, std::move(judgement));
     return std::move(judgement.report);
   } catch (const std::exception& error) {
-    const bool refused = equipment_->device.refused() ||
-                         dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-                         dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    const bool lacks_memory = equipment_->device.refused() || is_lack_of_memory(error);
     equipment_->device.end();
-    const std::string what = error.what();
-    return ended(refused ? ErrorClass::too_large_to_evaluate : ErrorClass::referee_failed,
-                 what.substr(0, what.find('\n')), refused ? Fault::none : Fault::infrastructure);
+    return thrown(error, lacks_memory);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace tritonsmith::gym::sandbox {
 namespace {
 
@@ -38,7 +40,7 @@ CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
     failure.error = {.error_class = ErrorClass::bad_reply,
                      .message = "replied with something that is no reply"};
   for (std::string* text : {&failure.error.message, &failure.error.excerpt})
-    if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
+    text->resize(first_bytes(*text, kMaxMessageBytes).size());
   return failure;
 }
 

@@ -11,4 +11,8 @@ at::Tensor storage_bytes(const at::Tensor& tensor) {
   return bytes;
 }
 
+at::Tensor computable(const at::Tensor& tensor) {
+  return tensor.is_floating_point() && tensor.element_size() == 1 ? tensor.to(at::kFloat) : tensor;
+}
+
 }  // namespace tritonsmith::gym::tensors

@@ -21,4 +21,7 @@ inline const at::Tensor& tensor_at(const TensorTable& tensors, int index) {
 // Returns all bytes of the tensor's storage as one tensor.
 at::Tensor storage_bytes(const at::Tensor& tensor);
 
+// Converts 8-bit floats to float32, because few operators support 8 bits. Returns others unchanged.
+at::Tensor computable(const at::Tensor& tensor);
+
 }  // namespace tritonsmith::gym::tensors

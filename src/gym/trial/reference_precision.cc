@@ -38,8 +38,8 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
         exact_table.empty() ? at::Tensor() : exact_table.at(static_cast<std::size_t>(index));
     if (is_spiked(sides.config.kind) || may_widen(sides) ||
         (is_extreme(sides.config.kind) && output.element_size() < 4)) {
-      result.reference_is_finite =
-          result.reference_is_finite && at::isfinite(output).all().item<bool>();
+      result.reference_is_finite = result.reference_is_finite &&
+                                   at::isfinite(tensors::computable(output)).all().item<bool>();
       largest = std::max(largest, compare::own_error_by_element(output, exact));
       continue;
     }
@@ -50,7 +50,7 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
       continue;
     }
     result.reference_is_finite =
-        result.reference_is_finite && at::isfinite(output).all().item<bool>();
+        result.reference_is_finite && at::isfinite(tensors::computable(output)).all().item<bool>();
     if (is_extreme(sides.config.kind) || output.numel() <= few)
       largest = std::max(largest, compare::own_error(output, exact));
   }
@@ -72,8 +72,14 @@ bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
       continue;
     constexpr double far_below = 1.0 / 64;
     const double most = far_below * (expected.scalar_type() == at::kHalf ? 65504.0 : 1e38);
-    const at::Tensor is_number = at::isfinite(expected).logical_and_(exact.abs() < most);
-    if (at::isfinite(got).logical_not_().logical_and_(is_number).any().item<bool>()) return true;
+    const at::Tensor is_number = at::isfinite(tensors::computable(expected))
+                                     .logical_and_(tensors::computable(exact).abs() < most);
+    if (at::isfinite(tensors::computable(got))
+            .logical_not_()
+            .logical_and_(is_number)
+            .any()
+            .item<bool>())
+      return true;
   }
   return false;
 }
@@ -86,11 +92,13 @@ std::optional<int> lost_digits(const Sides& sides, const tensors::TensorTable& e
   if (ours.size() != theirs.size()) return std::nullopt;
   double worst = 0;
   for (std::size_t k = 0; k < ours.size(); ++k) {
-    const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
-                     &got = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
-    if (!got.defined() || got.sizes() != expected.sizes() ||
-        got.scalar_type() != expected.scalar_type())
+    const at::Tensor &ours_made = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &theirs_made = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
+    if (!theirs_made.defined() || theirs_made.sizes() != ours_made.sizes() ||
+        theirs_made.scalar_type() != ours_made.scalar_type())
       return std::nullopt;
+    const at::Tensor expected = tensors::computable(ours_made),
+                     got = tensors::computable(theirs_made);
     if (!expected.is_floating_point()) {
       if (!at::equal(got, expected)) return std::nullopt;
       continue;
@@ -128,7 +136,9 @@ void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exa
     const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
                      &exact = tensors::tensor_at(exact_table, ours[k]),
                      &got = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
-    if (!expected.is_floating_point() || !at::isfinite(expected).all().item<bool>()) continue;
+    if (!expected.is_floating_point() ||
+        !at::isfinite(tensors::computable(expected)).all().item<bool>())
+      continue;
     const double error = may_widen(sides)
                              ? compare::own_error_by_element(expected, exact) / how.widened
                              : compare::own_error(expected, exact);

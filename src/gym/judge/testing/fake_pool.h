@@ -37,8 +37,9 @@ class FakePool : public capture::CapturePool {
     return 0;
   }
   // Compilations that do not end.
-  std::function<bool(const compile::CompileRequest&)> hangs =
-      [](const compile::CompileRequest&) { return false; };
+  std::function<bool(const compile::CompileRequest&)> hangs = [](const compile::CompileRequest&) {
+    return false;
+  };
   std::uint64_t compile(compile::CompileRequest request, CompileDone done) override {
     if (!hangs(request)) done(on_compile(request));
     return ++compilations_;

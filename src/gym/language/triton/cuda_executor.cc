@@ -87,26 +87,36 @@ void CudaExecutor::use(const std::vector<KernelBinary>& kernels) {
   kernels_ = &kernels;
 }
 
-Result<CUfunction> CudaExecutor::function_of(std::size_t index) {
-  if (kernels_ == nullptr || index >= kernels_->size()) return fail("a kernel was not compiled");
+tl::expected<CUfunction, LaunchOutcome> CudaExecutor::function_of(std::size_t index) {
+  const auto unusable = [](std::string why) {
+    return tl::unexpected(
+        failed(ErrorClass::referee_failed, std::move(why), Fault::infrastructure));
+  };
+  if (kernels_ == nullptr || index >= kernels_->size())
+    return unusable("a kernel was not compiled");
   if (functions_[index] != nullptr) return functions_[index];
   const KernelBinary& binary = (*kernels_)[index];
   auto at = modules_.find(binary.cubin);
   if (at == modules_.end()) {
-    TRY_ASSIGN(cuda::Module module, cuda::Module::load(driver_, binary.cubin));
-    at = modules_.emplace(binary.cubin, std::move(module)).first;
+    auto module = cuda::Module::load(driver_, binary.cubin);
+    if (!module) return unusable(module.error().message);
+    at = modules_.emplace(binary.cubin, *std::move(module)).first;
   }
-  TRY_ASSIGN(CUfunction function, at->second.function(binary.name));
+  const auto function = at->second.function(binary.name);
+  if (!function) return unusable(function.error().message);
   constexpr int without_asking = 48 << 10;
   if (binary.shared_bytes > without_asking) {
-    TRY(cuda::checked(
+    const Status granted = cuda::checked(
         driver_,
-        driver_.function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        driver_.function_set_attribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                        binary.shared_bytes),
-        "the kernel's shared memory"));
+        fmt::format("{} bytes of shared memory", binary.shared_bytes));
+    if (!granted)
+      return tl::unexpected(
+          failed(ErrorClass::out_of_resources, granted.error().message, Fault::candidate));
   }
-  functions_[index] = function;
-  return function;
+  functions_[index] = *function;
+  return *function;
 }
 
 Result<CUdeviceptr> CudaExecutor::scratch(std::size_t bytes) {
@@ -153,8 +163,7 @@ Status CudaExecutor::check_parameters(CUfunction function, std::size_t given) co
 LaunchOutcome CudaExecutor::launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                                    std::span<const KernelArgument> arguments, Deadline) {
   const auto function = function_of(static_cast<std::size_t>(choice.kernel));
-  if (!function)
-    return failed(ErrorClass::referee_failed, function.error().message, Fault::infrastructure);
+  if (!function) return function.error();
   const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
   if (blocks > std::numeric_limits<std::int32_t>::max())
     return failed(ErrorClass::bad_launch, fmt::format("{} blocks are more than a grid has", blocks),

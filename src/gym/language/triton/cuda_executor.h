@@ -53,7 +53,7 @@ class CudaExecutor final : public KernelExecutor {
                        std::span<const KernelArgument> arguments, Deadline deadline) override;
 
  private:
-  Result<CUfunction> function_of(std::size_t index);
+  tl::expected<CUfunction, LaunchOutcome> function_of(std::size_t index);
   // Fails if the compiled kernel takes more parameters than its plan says, because the driver would
   // read past the given ones.
   Status check_parameters(CUfunction function, std::size_t given) const;
