@@ -5,6 +5,7 @@
 //
 // `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "cli/setup/module_options.h"
 #include "cli/setup/shared_gpu.h"
 #include "gym/api/judge_all.h"
+#include "gym/compile/targets.h"
 #include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
 #include "modules/module_task.h"
@@ -39,6 +41,7 @@ struct JudgeOptions {
   Comparison comparison = Comparison::budget;
   Strides strides = Strides::any;
   std::string directory;
+  std::string target;
   int trials = 3;
   bool json = false, feedback = false, no_store = false;
 };
@@ -82,10 +85,12 @@ std::string judge_directory(const JudgeOptions& options) {
 }
 
 Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
+  TRY(gym::compile::check_target(options.target));
   TRY_ASSIGN(Judgement judgement, read_jobs(options));
   gym::judge::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(judgement.jobs.size()));
   config.directory = judge_directory(options);
+  config.target = options.target;
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
@@ -128,8 +133,10 @@ void print(const Judgement& judgement, const JudgeOptions& options) {
   const auto is_verdict = [](const Verdict& each) {
     return each.fault != Fault::infrastructure && !is_task_failure(each);
   };
-  const std::string_view untimed =
-      visible_gpus() == 0 ? "this machine has no GPU" : "the kernel was evaluated on the CPU";
+  const std::string_view untimed = visible_gpus() == 0 ? "this machine has no GPU"
+                                   : options.target.empty()
+                                       ? "the kernel was evaluated on the CPU"
+                                       : "this machine has no GPU of the target";
   if (!options.json && std::ranges::any_of(verdicts, is_task_failure)) return;
   if (!options.json && !options.feedback && verdicts.size() > 1) {
     show_text(verdict_table(verdicts, judgement.names, untimed));
@@ -175,6 +182,11 @@ void add_judge_command(CLI::App& app, Run& run) {
   add_choice(*command, "--strides", options->strides, kStridesHelp);
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
+  command->add_option(
+      "--target", options->target,
+      fmt::format("The chip to judge for: {}. On another chip kernels are compiled and evaluated, "
+                  "not timed (default: the GPU of this machine, else {})",
+                  fmt::join(gym::compile::kTargets, ", "), gym::compile::kDefaultTarget));
   add_data_option(*command, options->data);
   command->add_option("--store", options->directory,
                       "Folder of the verdict store (default: the user's cache)");

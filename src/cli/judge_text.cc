@@ -115,8 +115,9 @@ std::string short_reason(const Verdict& verdict) {
 
 std::string judge_text(const Verdict& verdict, std::string_view untimed) {
   std::string text = fmt::format(
-      "{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id, headline(verdict),
+      "{}: {} (stage {}, policy {}, backend {}{}{})\n", verdict.task_id, headline(verdict),
       name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
+      verdict.environment.target.empty() ? "" : ", target " + verdict.environment.target,
       verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "");
   if (verdict.error) text += error_text(*verdict.error);
   for (const Finding& finding : verdict.findings) text += finding_text(finding);

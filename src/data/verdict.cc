@@ -125,16 +125,15 @@ Result<AtenReport> aten_from_json(const Json& json) {
 }
 
 Json to_json(const Environment& environment) {
-  return {{"gpu", environment.gpu},
-          {"driver", environment.driver},
-          {"torch", environment.torch},
-          {"triton", environment.triton},
-          {"jail", environment.jail_layers}};
+  return {{"target", environment.target}, {"gpu", environment.gpu},
+          {"driver", environment.driver}, {"torch", environment.torch},
+          {"triton", environment.triton}, {"jail", environment.jail_layers}};
 }
 
 Environment environment_from_json(const Json& json) {
   JsonReader reader(json);
-  return {.gpu = reader.string("gpu", ""),
+  return {.target = reader.string("target", ""),
+          .gpu = reader.string("gpu", ""),
           .driver = reader.string("driver", ""),
           .torch = reader.string("torch", ""),
           .triton = reader.string("triton", ""),

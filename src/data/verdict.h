@@ -131,6 +131,7 @@ struct AtenReport {
 };
 
 struct Environment {
+  std::string target;  // the chip that the kernels were compiled for: "sm_90"
   std::string gpu;     // the GPU that measured, or the target: "sm_90 (compiled, not run)"
   std::string driver;  // empty without a GPU
   std::string torch, triton;

@@ -76,8 +76,8 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
   if (options.gpu) {
     const auto gpus = gym::cuda::list_gpus();
     if (gpus.empty()) return fail("there is no GPU");
-    parts.gpus.push_back({.name = gpus[0].name, .driver = gpus[0].driver});
-    config.target = gpus[0].target;
+    parts.gpus.push_back(
+        {.name = gpus[0].name, .driver = gpus[0].driver, .target = gpus[0].target});
     parts.make_replay_referee = [program, &blindness](int gpu) mutable {
       program.gpu = gpu;
       return std::make_unique<BlindedReferee>(program, blindness);

@@ -28,7 +28,7 @@ Result<Json> device_facts(const gym::judge::LocalJudgeConfig& config) {
   for (const gym::judge::ReplayGpu& gpu : chosen)
     gpus.push_back(facts_of_gpu(here.at(static_cast<std::size_t>(gpu.ordinal))));
   return Json{{"backend", chosen.empty() ? "evaluate" : "replay"},
-              {"target", chosen.empty() ? config.target : chosen.front().target},
+              {"target", gym::judge::target_of(config, chosen)},
               {"gpus", std::move(gpus)}};
 }
 

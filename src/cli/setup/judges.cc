@@ -32,16 +32,16 @@ std::string name_of_machine() {
   return ::uname(&system) == 0 ? system.nodename : "";
 }
 
-// Identifies judges that decide alike, by machine, program, Python with torch and triton, all GPUs
-// and the chosen GPUs. Returns an empty string if that is impossible.
+// Identifies judges that decide alike, by machine, program, Python with torch and triton, all GPUs,
+// the chosen GPUs and the target. Returns an empty string if that is impossible.
 std::string mark_of_judge(const gym::judge::LocalJudgeConfig& config) {
   const std::string program = mark_of_program();
   const std::string python = gym::sandbox::guest_python(config.capture.python);
   const std::string versions = versions_of_python(python);
   if (program.empty() || versions.empty()) return {};
-  std::string mark =
-      fmt::format("machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {}\n", name_of_machine(),
-                  program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "));
+  std::string mark = fmt::format(
+      "machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {}, for {}\n", name_of_machine(),
+      program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "), config.target);
   for (const gym::cuda::GpuFacts& gpu : gym::cuda::list_gpus())
     mark += fmt::format("{} at {}, driver {}\n", gpu.name, gpu.bus_id, gpu.driver);
   return mark;

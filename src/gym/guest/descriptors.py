@@ -3,12 +3,16 @@
 A plan passes only tensors and numbers. So this module rewrites a kernel that takes a descriptor: the new kernel takes the
 tensor, its shape and its strides, and makes the same descriptor on the device. Triton's IR lists shape and strides behind
 the descriptor anyway.
+
+Chips before sm_90 have no descriptors. There Triton itself rewrites the kernel into one that takes the tensor, its shape and
+strides, and whether the descriptor pads with NaN. The shape and strides that its IR lists follow them.
 """
 
 import re
 
 import torch
 
+from .device_properties import capability
 from .errors import CaptureStop
 
 SIGNATURE = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\]>")
@@ -19,6 +23,10 @@ DESCRIPTOR = re.compile(r"(%[\w.$-]+): !tt\.tensordesc<tensor<((?:\d+x)+)([su]?)
 
 def is_descriptor(value):
     return type(value).__name__ == "TensorDescriptor" and type(value).__module__ == "triton.tools.tensor_descriptor"
+
+
+def chip_has_descriptors():
+    return capability() >= (9, 0)
 
 
 def check(name, value):
@@ -35,7 +43,8 @@ def parts(value):
     """Returns the arguments that replace a value: several for a descriptor, the value itself otherwise."""
     if not is_descriptor(value):
         return [value]
-    return [value.base, *map(int, value.shape), *map(int, value.strides)]
+    listed = [*map(int, value.shape), *map(int, value.strides)]
+    return [value.base, *([] if chip_has_descriptors() else [*listed, False]), *listed]
 
 
 def part_types(type_):
@@ -44,7 +53,8 @@ def part_types(type_):
     if found is None:
         return None
     rank = found.group(2).count(",") + 1
-    return [f"*{found.group(1)}", *["i32"] * rank, *["i64"] * rank]
+    rewritten = [] if chip_has_descriptors() else [*["i64"] * (2 * rank), "i1"]
+    return [f"*{found.group(1)}", *rewritten, *["i32"] * rank, *["i64"] * rank]
 
 
 def end_of_arguments(text, start):

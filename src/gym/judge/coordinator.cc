@@ -95,6 +95,7 @@ Status Coordinator::learn_versions() {
   if (!versions) return tl::unexpected(versions.error());
   context_.environment.torch = versions->torch;
   context_.environment.triton = versions->triton;
+  context_.environment.target = config_.target;
   context_.environment.gpu = config_.target + " (compiled, not run)";
   context_.replay_environment = context_.environment;
   if (!parts_.gpus.empty()) {

@@ -1,7 +1,10 @@
 #include "gym/judge/local_judge.h"
 
+#include <fmt/ranges.h>
+
 #include "gym/api/judge_files.h"
 #include "gym/api/outbox.h"
+#include "gym/compile/targets.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/coordinator.h"
 #include "gym/judge/referee_with_python.h"
@@ -46,13 +49,22 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
       field("task_plans_mib", &C::task_plans_mib, "likewise, in MiB", between(1, 1 << 20)),
       field("directory", &C::directory,
             "holds the verdict store and the secret; empty: nothing is kept"),
-      field("target", &C::target, "chip that kernels are compiled for"),
+      field("target", &C::target,
+            fmt::format("the chip that kernels are compiled for: {}; empty: that of the GPUs here, "
+                        "else {}",
+                        fmt::join(compile::kTargets, ", "), compile::kDefaultTarget),
+            [](const std::string& name) { return compile::check_target(name); }),
   };
   append_section(all, "capture", &C::capture);
   return all;
 }
 
 namespace {
+
+LocalJudgeConfig with_target(LocalJudgeConfig config, std::span<const ReplayGpu> gpus) {
+  config.target = target_of(config, gpus);
+  return config;
+}
 
 int spares_on_cpu(const LocalJudgeConfig& config) {
   constexpr int many_cores = 8;
@@ -65,6 +77,7 @@ int spares_on_cpu(const LocalJudgeConfig& config) {
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
                                                       Inspect inspect, RefereeProgram program) {
   TRY(api::check_baselines(config.baselines));
+  TRY(compile::check_target(config.target));
   LocalJudgeParts parts;
   parts.inspect = std::move(inspect);
   if (config.directory.empty()) {
@@ -97,14 +110,12 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   parts.make_replay_referee = [on_gpus](int index) {
     return std::move(on_gpus->at(static_cast<std::size_t>(index)));
   };
-  LocalJudgeConfig used = config;
-  if (!parts.gpus.empty()) used.target = parts.gpus.front().target;
   capture::CaptureConfig capture = config.capture;
   if (!config.directory.empty() && capture.compile_cache_directory.empty())
     capture.compile_cache_directory =
         std::filesystem::path(config.directory) / api::kKernelsDirectory;
   TRY_ASSIGN(parts.pool, capture::CapturePool::start(capture));
-  return std::make_unique<LocalJudge>(used, std::move(parts));
+  return std::make_unique<LocalJudge>(config, std::move(parts));
 }
 
 LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
@@ -112,7 +123,8 @@ LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
       has_gpu_(!parts.gpus.empty()),
       referees_(has_gpu_ ? static_cast<int>(parts.gpus.size()) : config.referees),
       outbox_(std::make_unique<api::Outbox>()),
-      coordinator_(std::make_unique<Coordinator>(config, std::move(parts), *outbox_)) {}
+      coordinator_(std::make_unique<Coordinator>(with_target(config, parts.gpus), std::move(parts),
+                                                 *outbox_)) {}
 
 LocalJudge::~LocalJudge() = default;
 

@@ -43,7 +43,9 @@ struct LocalJudgeConfig {
   int task_plans_mib = 512;        // the same limit in MiB
   std::string
       directory;  // holds verdicts.sqlite, the secret and the compile cache; empty: nothing is kept
-  std::string target = "sm_90";
+  // The chip that kernels are compiled for (compile/targets.h). GPUs of another chip are left out, so
+  // that a judge may have none. Empty: the chip of this machine's GPUs, else sm_90.
+  std::string target;
   static Fields<LocalJudgeConfig> fields();
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "gym/compile/targets.h"
 #include "gym/cuda/lease_path.h"
 #include "gym/judge/local_judge.h"
 
@@ -52,6 +53,10 @@ Result<std::vector<ReplayGpu>> choose_gpus(const LocalJudgeConfig& config,
   std::vector<std::int64_t> wanted = config.only_gpus;
   for (std::int64_t ordinal = 0; config.only_gpus.empty() && ordinal < std::ssize(here); ++ordinal)
     wanted.push_back(ordinal);
+  std::erase_if(wanted, [&](std::int64_t ordinal) {
+    return !config.target.empty() && ordinal >= 0 && ordinal < std::ssize(here) &&
+           here[static_cast<std::size_t>(ordinal)].target != config.target;
+  });
   if (config.gpus >= 0 && std::ssize(wanted) > config.gpus)
     wanted.resize(static_cast<std::size_t>(config.gpus));
   std::vector<int> ordinals;
@@ -72,6 +77,11 @@ Result<std::vector<ReplayGpu>> choose_gpus(const LocalJudgeConfig& config,
                       .properties = properties_of(facts)});
   }
   return chosen;
+}
+
+std::string target_of(const LocalJudgeConfig& config, std::span<const ReplayGpu> chosen) {
+  if (!chosen.empty()) return chosen.front().target;
+  return config.target.empty() ? std::string(compile::kDefaultTarget) : config.target;
 }
 
 }  // namespace tritonsmith::gym::judge

@@ -21,9 +21,12 @@ struct ReplayGpu {
   std::string properties;        // a JSON object for the guests whose plans run there
 };
 
-// Fails if a named GPU is missing, or if the GPUs are not alike: one plan is captured for all of
+// Leaves out GPUs of another chip than the config's target, on which its kernels do not run. Fails
+// if a named GPU is missing, or if the GPUs are not alike: one plan is captured for all of
 // them and compiled once, and times are compared across them.
 Result<std::vector<ReplayGpu>> choose_gpus(const LocalJudgeConfig& config,
                                            std::span<const cuda::GpuFacts> here);
+// Returns the chip that kernels are compiled for.
+std::string target_of(const LocalJudgeConfig& config, std::span<const ReplayGpu> chosen);
 
 }  // namespace tritonsmith::gym::judge

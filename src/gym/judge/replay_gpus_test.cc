@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gym/compile/targets.h"
 #include "gym/judge/local_judge.h"
 
 namespace tritonsmith::gym::judge {
@@ -55,6 +56,28 @@ TEST(ReplayGpus, NamesOneThatIsNotThere) {
   const auto none = choose_gpus({.only_gpus = {1}}, std::vector{hopper()});
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("there is no GPU 1 here (1 in all)"), std::string::npos);
+}
+
+TEST(ReplayGpus, LeavesOutThoseOfAnotherChipThanTheTarget) {
+  const std::vector<cuda::GpuFacts> here = {hopper(), ampere(), hopper()};
+  EXPECT_EQ(chosen({.target = "sm_90"}, here), (std::vector{0, 2}));
+  EXPECT_EQ(chosen({.gpus = 1, .target = "sm_80"}, here), std::vector{1});
+  EXPECT_EQ(chosen({.only_gpus = {1}, .target = "sm_90"}, here), std::vector<int>());
+  EXPECT_EQ(chosen({.target = "sm_120"}, here), std::vector<int>());
+}
+
+TEST(ReplayGpus, TheTargetIsTheOneThatWasNamedElseThatOfTheGpu) {
+  EXPECT_EQ(target_of({}, {}), "sm_90");
+  EXPECT_EQ(target_of({.target = "sm_86"}, {}), "sm_86");
+  EXPECT_EQ(target_of({}, *choose_gpus({}, std::vector{ampere()})), "sm_80");
+}
+
+TEST(ReplayGpus, AnUnknownTargetIsRefusedWithTheList) {
+  const auto known = compile::check_target("sm_75");
+  ASSERT_FALSE(known);
+  EXPECT_EQ(known.error().message,
+            "the target 'sm_75' is not known; name one of sm_80, sm_86, sm_89, sm_90, sm_100, "
+            "sm_120");
 }
 
 }  // namespace

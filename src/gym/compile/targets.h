@@ -1,0 +1,19 @@
+// The chips that a judge can compile for, by compute capability. gym/guest/device_properties.py has
+// the properties of each, which a capture sees. A GPU of this machine may also be another chip.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace tritonsmith::gym::compile {
+
+inline constexpr std::array<std::string_view, 6> kTargets = {"sm_80", "sm_86",  "sm_89",
+                                                             "sm_90", "sm_100", "sm_120"};
+inline constexpr std::string_view kDefaultTarget = "sm_90";
+
+// Fails with the list unless the name is empty or one of kTargets.
+Status check_target(std::string_view name);
+
+}  // namespace tritonsmith::gym::compile
