@@ -79,8 +79,9 @@ bool says_nothing(const trial::TrialResult& result, trial::Perturbation kind,
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report) {
   std::set<trial::Perturbation> right;
+  const bool pointwise = trial::is_pointwise(context.task);
   for (const trial::Perturbation kind : trial::extreme_perturbations(context.task)) {
-    if (trial::says_what_others_said(kind, right)) continue;
+    if (trial::says_what_others_said(kind, right, pointwise)) continue;
     const TrialOutcome outcome = run_extreme_trial(equipment, context, kind, kernel_use, report);
     if (outcome == TrialOutcome::wrong) return false;
     if (outcome == TrialOutcome::right) right.insert(kind);

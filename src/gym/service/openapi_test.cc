@@ -138,6 +138,7 @@ TEST_F(OpenapiTest, DescribesAJobWhole) {
       api::to_json(api::Submission{.job = {.task = {.id = "t", .source = "s", .tolerance = 1e-5},
                                            .kernel = "k",
                                            .comparison = Comparison::allclose,
+                                           .strides = Strides::contiguous,
                                            .device = "NVIDIA H200",
                                            .baselines = {"eager"}},
                                    .deadline_seconds = 1,

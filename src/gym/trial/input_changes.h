@@ -22,6 +22,10 @@ class InputPlan {
 
   // Says whether an extreme kind changes anything, in a way that no other kind of it does.
   bool is_changed_by(Perturbation kind) const;
+  // Says whether each result depends on one element of the only input, which is drawn directly.
+  bool is_pointwise() const {
+    return facts_.is_elementwise && task_.unplanned.empty() && ways_ == std::vector{Way::directly};
+  }
   // The changes of draws, by the step that makes them.
   std::map<std::size_t, device::InputChange> draw_changes(Perturbation kind, Rng& rng) const;
   // The changes of the drawn inputs, in the inputs' order.

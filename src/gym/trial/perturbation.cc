@@ -96,11 +96,22 @@ std::vector<Perturbation> extreme_perturbations(const plan::Plan& task) {
       kinds.push_back(row.kind);
     }
   }
+  if (inputs.is_pointwise())
+    std::ranges::stable_partition(kinds, [](Perturbation kind) {
+      return kind == Perturbation::uneven || kind == Perturbation::scattered ||
+             kind == Perturbation::ragged;
+    });
   return kinds;
 }
 
-bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right) {
+bool is_pointwise(const plan::Plan& task) { return InputPlan(task).is_pointwise(); }
+
+bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, bool pointwise) {
   using enum Perturbation;
+  // Their values lie among those of the other two, which no neighbour can hide.
+  if (pointwise && right.contains(uneven) && right.contains(ragged) &&
+      (kind == shifted || kind == lowered || kind == small || kind == below || kind == above))
+    return true;
   const bool is_spread = right.contains(uneven) || right.contains(scattered);
   switch (kind) {
     case scattered:

@@ -87,10 +87,14 @@ std::span<const PerturbationRow> perturbation_rows();
 const PerturbationRow& row_of(Perturbation kind);
 
 // Returns the further kinds that every candidate is tried on: those beyond the ordinary ones that
-// change this task's inputs or weights in a way of their own, in the table's order.
+// change this task's inputs or weights in a way of their own. They have the table's order, but where
+// each result depends on one element of one input, kinds that give each element a value of its own
+// come first.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
+// Says whether each result of the task depends on one element of its only input.
+bool is_pointwise(const plan::Plan& task);
 // Says whether a candidate that was right in those kinds need not be tried on this one.
-bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right);
+bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, bool pointwise);
 bool is_extreme(Perturbation kind);
 bool is_spiked(Perturbation kind);
 // Says whether the task computes scores by a product and takes their exponentials (softmax).

@@ -109,6 +109,8 @@ ForwardFacts forward_facts(const Plan& task) {
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
+    facts.is_elementwise =
+        facts.is_elementwise && plan::operators::is(call->op, Trait::elementwise);
     facts.scales = facts.scales || scales(*call);
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||

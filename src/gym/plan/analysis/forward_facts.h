@@ -11,6 +11,7 @@ namespace tritonsmith::gym::plan::analysis {
 struct ForwardFacts {
   // Numbers with which forward compares elements, or at which it clamps them. Each appears once.
   std::vector<double> bounds;
+  bool is_elementwise = true;    // each result depends on the elements at its place alone
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
   // It rounds an input, or compares it, before any arithmetic but a multiplication by a power of

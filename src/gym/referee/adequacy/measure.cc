@@ -132,7 +132,7 @@ class Measurement {
     Told told;
     std::set<trial::Perturbation> right;
     for (const SetTrial& each : trials) {
-      if (TrialSet::is_skipped(each, right)) continue;
+      if (set.is_skipped(each, right)) continue;
       const TrialAnswer answer = set.run(candidate, each);
       told.differs = told.differs || answer.differs;
       if (answer.kind == TrialAnswer::Kind::right) {

@@ -78,8 +78,9 @@ std::optional<std::string> TrialSet::begin() {
   return std::nullopt;
 }
 
-bool TrialSet::is_skipped(const SetTrial& trial, const std::set<trial::Perturbation>& right) {
-  return trial::is_extreme(trial.kind) && trial::says_what_others_said(trial.kind, right);
+bool TrialSet::is_skipped(const SetTrial& trial, const std::set<trial::Perturbation>& right) const {
+  return trial::is_extreme(trial.kind) &&
+         trial::says_what_others_said(trial.kind, right, trial::is_pointwise(task_));
 }
 
 TrialAnswer TrialSet::run(const plan::Plan& candidate, const SetTrial& trial) {

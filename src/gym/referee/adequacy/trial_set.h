@@ -42,7 +42,7 @@ class TrialSet {
   const std::vector<SetTrial>& trials() const { return trials_; }
   TrialAnswer run(const plan::Plan& candidate, const SetTrial& trial);
   // Says whether the judge would skip the trial after these were right.
-  static bool is_skipped(const SetTrial& trial, const std::set<trial::Perturbation>& right);
+  bool is_skipped(const SetTrial& trial, const std::set<trial::Perturbation>& right) const;
   const RefereeJob& job() const { return job_; }
 
  private:
