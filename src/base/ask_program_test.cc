@@ -8,20 +8,20 @@ namespace {
 
 using testing::HasSubstr;
 
-Deadline soon() { return Deadline::after(std::chrono::seconds(10)); }
+Deadline in_time() { return Deadline::after(std::chrono::seconds(10)); }
 
 TEST(AskProgram, ReturnsTheAnswerToALargeQuestion) {
   const Json question = {{"text", std::string(300'000, 'x')}};
-  const auto answer = ask_program({"/bin/cat"}, question, soon());
+  const auto answer = ask_program({"/bin/cat"}, question, in_time());
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(*answer, question);
 }
 
 TEST(AskProgram, SaysHowAProgramFailed) {
-  const auto failed = ask_program({"/bin/sh", "-c", "exit 3"}, {}, soon());
+  const auto failed = ask_program({"/bin/sh", "-c", "exit 3"}, {}, in_time());
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("/bin/sh exited with code 3"));
-  EXPECT_FALSE(ask_program({"/bin/echo", "no JSON"}, {}, soon()));
+  EXPECT_FALSE(ask_program({"/bin/echo", "no JSON"}, {}, in_time()));
 }
 
 }  // namespace
