@@ -20,7 +20,8 @@ namespace tritonsmith {
 template <typename Value>
 class ByteCache {
  public:
-  // What an entry costs beside its key and its value, so that many small ones are bounded, too.
+  // Each entry counts so many bytes more than its key and its value have. So many small entries are
+  // bounded, too.
   static constexpr std::size_t kEntryBytes = 256;
 
   explicit ByteCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}

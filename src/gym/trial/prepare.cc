@@ -126,7 +126,7 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
-  // What a pattern has changed already, the device copies as it is.
+  // A pattern changes its input here. The device then copies the input as it is.
   for (device::DrawnInput& input : inputs)
     if (input.change.pattern != device::Pattern::none) {
       change_input(input.change, input.drawn);
