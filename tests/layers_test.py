@@ -156,7 +156,7 @@ LARGE_CLASSES = {
     ("generate/engine/cuda_decoder.h", "CudaDecoder"),
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
-TEACHER_USERS = {"cli/tasks.cc", "cli/setup/teaching.h", "cli/setup/quickstart_config.h"}
+TEACHER_USERS = {"cli/tasks/tasks.cc", "cli/setup/teaching.h", "cli/setup/quickstart_config.h"}
 
 
 def layer_of(name: str) -> str:

@@ -1,4 +1,4 @@
-#include "cli/gym_work.h"
+#include "cli/gym/work.h"
 
 #include "base/cache_directory.h"
 #include "base/config.h"

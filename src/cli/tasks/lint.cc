@@ -1,4 +1,4 @@
-#include "cli/tasks_lint.h"
+#include "cli/tasks/lint.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "cli/call/output.h"
 #include "cli/commit.h"
 #include "cli/setup/judges.h"
-#include "cli/tasks_selection.h"
+#include "cli/tasks/selection.h"
 #include "data/adequacy.h"
 #include "gym/judge/task_linter.h"
 #include "gym/judge/verdict_store.h"

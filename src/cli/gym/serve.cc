@@ -1,4 +1,4 @@
-#include "cli/gym_serve.h"
+#include "cli/gym/serve.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

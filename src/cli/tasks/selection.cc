@@ -1,4 +1,4 @@
-#include "cli/tasks_selection.h"
+#include "cli/tasks/selection.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "cli/tasks_import.h"
+#include "cli/tasks/import.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "cli/call/output.h"
 #include "cli/dataset_options.h"
 #include "cli/setup/judges.h"
-#include "cli/tasks_selection.h"
+#include "cli/tasks/selection.h"
 #include "curriculum/suite.h"
 #include "datasets/export.h"
 #include "datasets/json_rows.h"

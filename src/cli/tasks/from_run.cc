@@ -1,6 +1,6 @@
 // `tritonsmith tasks from-run RUN_DIR --out FILE`: turns the successes of a finished rl run into
 // examples for sft, for the next round of RLoop (docs/algorithms.md).
-#include "cli/tasks_from_run.h"
+#include "cli/tasks/from_run.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/tasks_from_module.h"
+#include "cli/tasks/from_module.h"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "cli/tasks_pairs.h"
+#include "cli/tasks/pairs.h"
 
 #include <algorithm>
 
