@@ -291,7 +291,7 @@ Status RedisJobStore::depart(const std::string& worker) {
 }
 
 Result<std::vector<WorkerView>> RedisJobStore::workers() const {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {}));
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {time()}));
   std::vector<WorkerView> views;
   for (std::size_t k = 0; k + 1 < reply.size(); k += 2)
     if (auto worker = worker_from(reply.text_at(k), reply.integer_at(k + 1)))

@@ -104,6 +104,27 @@ TEST_F(RedisJobStoreTest, PassesOnAJobWhoseTakerNeverHeardOfIt) {
   EXPECT_EQ(again, "k");
 }
 
+// Otherwise the jobs of a dead worker wait as long as the clock was set back.
+TEST_F(RedisJobStoreTest, EndsLeasesInTimeAlthoughTheClockWasSetBack) {
+  constexpr std::int64_t hour = 3'600'000;
+  std::int64_t now = 10 * hour;
+  auto opened = RedisJobStore::open({.address = server.address(), .now = [&] { return now; }});
+  ASSERT_TRUE(opened);
+  JobStore& store = **opened;
+  submit(store, "k");
+  submit(store, "l");
+  const Lease dead{.worker = "dead"}, brief{.worker = "brief", .span = Milliseconds(1000)};
+  EXPECT_EQ(take(store, dead), "k");
+  ASSERT_TRUE(store.announce(dead, {.host = "h"}));
+  now -= hour;
+  EXPECT_TRUE(store.workers()->empty()) << "it is listed again after its next heartbeat";
+  EXPECT_EQ(take(store, brief), "l");
+  now += dead.span.count() / 2;
+  EXPECT_EQ(take(store, lease), "l") << "this lease is shorter";
+  now += dead.span.count() / 2 + 1;
+  EXPECT_EQ(take(store, lease), "k");
+}
+
 TEST_F(RedisJobStoreTest, AnswersNoJobWithTheVerdictOfAnotherVersion) {
   const auto old_store = open("17"), store = open("18");
   submit(*old_store, "k");

@@ -4,7 +4,8 @@
 //
 // Keys, each after the prefix:
 //   job:NAME        hash: state, submission, verdict, final, version, priority, sequence,
-//                   deadline_ms, submitted_ms, finished_ms, submitter, worker, device
+//                   deadline_ms, submitted_ms, finished_ms, submitter, worker, span (of its lease),
+//                   device
 //   queue:DEVICE    sorted set of queued jobs that need this class of devices ("": any), by priority
 //                   and then by the order of arrival
 //   devices         set of the classes that jobs needed
@@ -57,6 +58,6 @@ extern const char* const kWithdrawn;  // worker -> names
 extern const char* const kOverdue;    // time -> submissions
 extern const char* const kAnnounce;   // time, worker, span, what it says of itself
 extern const char* const kDepart;     // worker
-extern const char* const kWorkers;    // -> what a worker said, when; ...
+extern const char* const kWorkers;    // time -> what a worker said, when; ...
 
 }  // namespace tritonsmith::gym::service::redis_scripts
