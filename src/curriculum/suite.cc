@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "curriculum/tasks.h"
+#include "curriculum/zoo/zoo.h"
 
 namespace tritonsmith::curriculum {
 namespace {
@@ -76,6 +77,22 @@ std::string take_instruction(std::string& source) {
   std::string instruction = source.substr(kInstruction.size(), end - kInstruction.size());
   source.erase(0, std::min(end + 1, source.size()));
   return instruction;
+}
+
+// The tasks of "zoo" or "zoo:OPTIONS"; nothing for another suite.
+Result<std::optional<std::vector<Task>>> load_zoo(const std::string& spec) {
+  const std::string name = spec.substr(0, spec.find(':'));
+  if (name != "zoo") return std::nullopt;
+  zoo::ZooOptions options;
+  TRY_ASSIGN(const Settings settings,
+             settings_from_overrides(split_at(
+                 std::string_view(spec).substr(std::min(name.size() + 1, spec.size())), ',')));
+  TRY(apply_settings(options, settings, spec));
+  auto tasks = zoo::make_zoo(options);
+  if (tasks.size() < static_cast<std::size_t>(options.count))
+    return fail("{}: its grammar has only {} such modules; ask for fewer, or for more operators",
+                spec, tasks.size());
+  return tasks;
 }
 
 // Converts an id into a file's path. An id that leads outside the folder is an error.
@@ -202,6 +219,8 @@ Result<std::vector<Task>> load_suite(const std::string& spec) {
     for (Lesson& lesson : *lessons) tasks.push_back(std::move(lesson.task));
     return tasks;
   }
+  TRY_ASSIGN(auto modules, load_zoo(spec));
+  if (modules) return *std::move(modules);
   std::error_code error;
   if (fs::is_directory(spec, error)) return import_folder(spec, OnBadTask::stop);
   if (spec.ends_with(".py") && fs::exists(spec, error)) {
@@ -213,8 +232,8 @@ Result<std::vector<Task>> load_suite(const std::string& spec) {
       spec.ends_with(".py") || spec.ends_with(".jsonl") || spec.find('/') != std::string::npos;
   if (is_path) return fail("{}: No such file or directory", spec);
   return fail(
-      "{}: no such suite; one is 'curriculum', 'quickstart', a folder of task files, a .jsonl or "
-      "a .py",
+      "{}: no such suite; one is 'curriculum', 'quickstart', 'zoo', a folder of task files, a "
+      ".jsonl or a .py",
       spec);
 }
 

@@ -22,6 +22,7 @@ namespace tritonsmith::curriculum {
 //                                  and `train` is 0 unless given
 //   "quickstart"                   the held-out tasks of the quickstart's curriculum; it takes the
 //                                  same options
+//   "zoo:count=2000,seed=3"        modules of many operators, with options of zoo/zoo.h
 //   a folder, a .jsonl or a .py    tasks read by the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
 

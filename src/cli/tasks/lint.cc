@@ -123,7 +123,7 @@ void add_lint_command(CLI::App& tasks, Run& run) {
       "lint", "Look for tasks that cheap answers solve, and for faults that no trial tells apart");
   command
       ->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, a folder, a .jsonl or one .py file")
+                   "curriculum, quickstart, zoo, a folder, a .jsonl or one .py file")
       ->required();
   add_selection(*command, options->selection);
   command

@@ -100,8 +100,8 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
       "pairs", "Make Triton solutions of PyTorch modules by Inductor, and keep what is accepted");
   command
       ->add_option("SUITE", options->from.path,
-                   "curriculum, a folder of .py files, or a data set (.parquet, .jsonl, .json, a "
-                   "folder in the Hugging Face hub's layout)")
+                   "zoo, curriculum, a folder of .py files, or a data set (.parquet, .jsonl, "
+                   ".json, a folder in the Hugging Face hub's layout)")
       ->required();
   command
       ->add_option("--out", options->out,
@@ -118,7 +118,7 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   add_gym_options(*command, options->gym);
-  add_example(*command, "tasks pairs curriculum:train=500,heldout=0 --out data/pairs");
+  add_example(*command, "tasks pairs zoo:count=2000 --out data/pairs");
   add_example(*command,
               "tasks pairs KernelBook/dataset_permissive.parquet --keep-going --out pairs");
   command->callback([&run, options] { run = [options] { return finish(make_pairs(*options)); }; });

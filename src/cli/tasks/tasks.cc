@@ -1,7 +1,7 @@
 // `tritonsmith tasks make|list|show|lint|import|export|pairs|teach|from-run|from-module`: handles tasks
 // from the curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
-// "curriculum" or "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
-// files, a .jsonl file or one .py file.
+// "curriculum", "quickstart" or "zoo" (all with options: "curriculum:seed=2,train=100"), a folder of
+// task files, a .jsonl file or one .py file.
 #include "curriculum/tasks.h"
 
 #include <fmt/format.h>
@@ -189,14 +189,14 @@ void add_tasks_command(CLI::App& app, Run& run) {
   CLI::App* list = add_action(*tasks, "list", "List the tasks of a suite",
                               "curriculum --family softmax --limit 20", list_tasks, options, run);
   list->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, a folder or a .jsonl")
+                   "curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
   add_selection(*list, options->selection);
 
   CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-0ec16efcdd-small",
                               show_task, options, run);
   show->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, a folder or a .jsonl")
+                   "curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
   show->add_option("ID", options->id, "As `tasks list` shows it")->required();
 
