@@ -72,7 +72,9 @@ class Host:
 
     def command(self, *words):
         """The command line that runs these words on this host."""
-        return ["nsenter", f"--net=/run/netns/{self.name}", *words] if self.is_apart else list(words)
+        if not self.is_apart:
+            return list(words)
+        return ["nsenter", f"--net=/run/netns/{self.name}", "unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', self.name, *words]
 
     def environment(self):
         """What makes a program see this host's clock."""
@@ -83,12 +85,12 @@ class Host:
         with open(self.clock, "r+b") as file:
             file.write(struct.pack("i", seconds))
 
-    def cut(self):
-        """Cuts the link in one of four ways, and returns the function that mends it."""
+    def cut(self, way=None):
+        """Cuts the link in this way, or in one of four at random. Returns the function that mends it."""
         if not self.is_apart:
             return lambda: None
         self.cuts += 1
-        way = random.choice(["down", "deaf", "mute", "deaf and mute"])
+        way = way or random.choice(["down", "deaf", "mute", "deaf and mute"])
         if way == "down":  # both sides know at once
             ip("link", "set", self.link, "down")
             return lambda: ip("link", "set", self.link, "up")

@@ -234,4 +234,5 @@ def main():
         prove_rl(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()
