@@ -119,6 +119,7 @@ LAYERS = {
     "curriculum": BASE + ["curriculum/zoo"],
     "datasets": BASE + ["text", "curriculum"],
     "reward": BASE,
+    "reward/url": BASE,
     "report": BASE,
     **inner("gym", GYM, BASE),
     **inner("serve", SERVE, BASE + ["text", "reward", "gym/api", "gym/service"]),
@@ -136,7 +137,7 @@ LAYERS = {
     "serve/openai": BASE + ["text", "generate"],
     "serve/assistant": BASE + ["text", "generate", "gym/api", "episode", "curriculum", "eval", "serve/openai"],
     "serve/web": BASE + ["text", "gym/api", "gym/service", "serve/openai", "serve/assistant"],
-    **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward",
+    **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
 TORCH_FREE = {"base", "data", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "eval", "serve"}

@@ -53,6 +53,26 @@ void add_turn_metrics(std::span<const JudgedSample> samples, std::span<const cha
 
 }  // namespace
 
+Status add_url_terms(std::span<JudgedSample> samples, const reward::UrlReward& url, double weight) {
+  std::vector<reward::UrlItem> items;
+  std::vector<Sample*> asked;
+  for (JudgedSample& each : samples) {
+    Sample& sample = each.sample;
+    if (sample.verdict.fault == Fault::infrastructure) continue;
+    asked.push_back(&sample);
+    items.push_back({.task = sample.task_id,
+                     .turn = sample.turn,
+                     .prompt = sample.prompt,
+                     .completion = sample.completion.text,
+                     .kernel = sample.kernel,
+                     .verdict = &sample.verdict});
+  }
+  TRY_ASSIGN(const std::vector<double> rewards, url.ask(items));
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    asked[i]->reward.terms = {{reward::kUrlTerm, rewards[i], weight}};
+  return ok();
+}
+
 std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRules& rules,
                                 const References& references) {
   std::vector<char> is_scored(samples.size(), 0);
@@ -73,6 +93,10 @@ std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRu
           rules.overlong_cache);
       reward->terms.push_back({"overlong", penalty, rules.overlong_weight});
       reward->total += penalty * rules.overlong_weight;
+    }
+    for (RewardTerm& term : sample.reward.terms) {
+      reward->total += term.value * term.weight;
+      reward->terms.push_back(std::move(term));
     }
     sample.reward = *std::move(reward);
     is_scored[i] = 1;

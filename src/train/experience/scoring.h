@@ -5,6 +5,7 @@
 #include "algorithm/advantage.h"
 #include "data/step.h"
 #include "reward/terms.h"
+#include "reward/url/url_reward.h"
 #include "train/experience/references.h"
 #include "train/experience/rollout_step.h"
 
@@ -18,7 +19,11 @@ struct ScoringRules {
   std::int64_t max_new_tokens = 0;
 };
 
-// Fills the reward of each turn. A turn whose verdict has an infrastructure fault gets no reward:
+// Adds the term that reward.url gives each turn, before the others. A turn whose verdict has an
+// infrastructure fault gets none. Fails by a fault if the server gives no numbers.
+Status add_url_terms(std::span<JudgedSample> samples, const reward::UrlReward& url, double weight);
+
+// Fills the reward of each turn, and keeps the terms that it has already. A turn whose verdict has an infrastructure fault gets no reward:
 // its flag is 0, and it must not be trained on.
 std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRules& rules,
                                 const References& references);

@@ -64,6 +64,7 @@ Fields<RlConfig> RlConfig::fields() {
   append_section(fields, "rollout", &RlConfig::rollout);
   append_section(fields, "engine", &RlConfig::engine);
   append_section(fields, "reward", &RlConfig::reward);
+  append_section(fields, "reward", &RlConfig::url_reward);
   append_section(fields, "algorithm", &RlConfig::algorithm);
   append_section(fields, "optimizer", &RlConfig::optimizer);
   append_section(fields, "judge", &RlConfig::judge);
@@ -135,6 +136,7 @@ episode::EpisodeOptions RlConfig::episode_options() const {
 
 Status check(const RlConfig& config) {
   TRY(check_sections(config.run, config.model));
+  TRY(reward::check(config.url_reward));
   if (config.rollout.sampling.temperature <= 0)
     return fail(
         "rollout.temperature = 0: greedy completions of a task are all the same, and teach "

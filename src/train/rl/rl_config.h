@@ -6,6 +6,7 @@
 #include "generate/engine/engine.h"
 #include "model/lora/lora.h"
 #include "reward/config.h"
+#include "reward/url/url_config.h"
 #include "text/prompt.h"
 #include "train/config/sections.h"
 #include "train/rl/algorithm_section.h"
@@ -53,6 +54,7 @@ struct RlConfig {
   episode::TurnsConfig turns;
   RolloutSection rollout;
   reward::RewardConfig reward;
+  reward::UrlRewardConfig url_reward;  // its fields stand in the section "reward", too
   generate::engine::EngineConfig engine;
   AlgorithmSection algorithm;
   OptimizerSection optimizer;

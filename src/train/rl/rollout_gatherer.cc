@@ -62,6 +62,11 @@ Result<Experience> RolloutGatherer::roll_out_batch(const RolloutStart& start, in
                          .sampling = config_.rollout.sampling,
                          .episode = config_.episode_options(),
                          .is_traced = config_.trace.wants(start.step)};
+  Status asked;
+  const TakeSamples take_group = [&](std::vector<JudgedSample> samples) {
+    if (asked) asked = ask_url(samples);
+    if (asked) take_samples(std::move(samples));
+  };
   const at::NoGradGuard no_grad;
   TRY_ASSIGN(
       Experience mine,
@@ -82,7 +87,9 @@ Result<Experience> RolloutGatherer::roll_out_batch(const RolloutStart& start, in
                       show_progress_(fmt::format("; now {} written, {} judged of {}", written,
                                                  judged, config_.samples_per_step()));
                     },
-                .on_group = config_.rollout.learn_early ? take_samples : nullptr}));
+                .on_group = config_.rollout.learn_early ? take_group : nullptr}));
+  TRY(asked);
+  TRY(ask_url(mine.samples));
   TRY_ASSIGN(Experience all, experience_of_all(std::move(mine), run_.ranks()));
   std::vector<JudgedSample> samples = std::exchange(all.samples, {});
   for (const Span& group : groups_of(samples)) {
@@ -91,6 +98,12 @@ Result<Experience> RolloutGatherer::roll_out_batch(const RolloutStart& start, in
                   begin + static_cast<std::ptrdiff_t>(group.end)});
   }
   return all;
+}
+
+Status RolloutGatherer::ask_url(std::span<JudgedSample> samples) const {
+  if (config_.url_reward.url.empty() || samples.empty()) return ok();
+  TRY_ASSIGN(const auto url, reward::UrlReward::make(config_.url_reward));
+  return add_url_terms(samples, url, config_.url_reward.url_weight);
 }
 
 ScoredGroup RolloutGatherer::score(std::vector<JudgedSample> samples,

@@ -69,6 +69,8 @@ class RolloutGatherer {
   // `number` counts the prompt batches of this step from 1.
   Result<Experience> roll_out_batch(const RolloutStart& start, int number,
                                     const TakeSamples& take_samples);
+  // Asks reward.url about samples of this rank, if there is one.
+  Status ask_url(std::span<JudgedSample> samples) const;
   ScoredGroup score(std::vector<JudgedSample> samples, const reward::StageState& stages) const;
   bool teaches(const ScoredGroup& group) const;
 

@@ -18,7 +18,8 @@ int draw_dim(Sketch& s, int least) {
   if (found.empty()) return -1;
   const bool last = chance(s, 0.5) && found.back() + 1 == static_cast<int>(shape.size());
   return last ? found.back()
-              : found[static_cast<std::size_t>(draw_between(s, 0, static_cast<int>(found.size()) - 1))];
+              : found[static_cast<std::size_t>(
+                    draw_between(s, 0, static_cast<int>(found.size()) - 1))];
 }
 
 // The last dimension is often called -1.

@@ -75,7 +75,8 @@ bool split_features(Sketch& s) {
 bool slice(Sketch& s) {
   const Value& x = s.x();
   if (x.shape.size() < 2) return false;
-  const auto dim = static_cast<std::size_t>(draw_between(s, 1, static_cast<int>(x.shape.size()) - 1));
+  const auto dim =
+      static_cast<std::size_t>(draw_between(s, 1, static_cast<int>(x.shape.size()) - 1));
   if (x.shape[dim] < 6) return false;
   std::string index(1, ':');
   for (std::size_t i = 1; i < dim; ++i) index += ", :";
