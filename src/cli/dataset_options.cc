@@ -15,7 +15,10 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
 }
 
 datasets::ImportOptions import_options(const DatasetOptions& options) {
-  return {.from = {.path = options.path, .config = options.config, .split = options.split},
+  return {.from = {.path = options.path,
+                   .config = options.config,
+                   .split = options.split,
+                   .name = options.dataset},
           .name = options.name,
           .on_bad = options.keep_going ? datasets::OnBadRow::skip : datasets::OnBadRow::stop,
           .limit = options.limit,

@@ -11,6 +11,7 @@ namespace tritonsmith::cli {
 
 struct DatasetOptions {
   std::string path, config, split = "train", name;
+  std::string dataset;  // its name on the hub; empty: by the path
   std::size_t limit = 0;
   bool keep_going = false;
 };

@@ -132,7 +132,8 @@ Status evaluate_model(EvalOptions options) {
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY(find_model(options.model));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt,
                                       std::filesystem::path(options.out) / "requests.sqlite"));
   config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
@@ -140,7 +141,7 @@ Status evaluate_model(EvalOptions options) {
   TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
                                                          {.name = evaluation_name(options),
                                                           .suite = options.suite,
-                                                          .model = options.model.name,
+                                                          .model = options.model.directory,
                                                           .samples = config.samples,
                                                           .sampling = config.sampling,
                                                           .policy = config.policy,

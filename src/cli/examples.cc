@@ -5,6 +5,7 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/dataset_options.h"
+#include "cli/setup/hub_names.h"
 #include "datasets/export.h"
 #include "datasets/json_rows.h"
 
@@ -28,7 +29,8 @@ struct ImportConfig {
   }
 };
 
-Status import_examples(const ExamplesOptions& options) {
+Status import_examples(ExamplesOptions options) {
+  TRY(find_dataset(options.from));
   ImportConfig config;
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
   TRY(apply_settings(config, settings, "--set"));
@@ -53,9 +55,9 @@ void add_import(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
   CLI::App* command =
       examples.add_subcommand("import", "Write the rows of a data set as examples for `sft`");
   command
-      ->add_option("PATH", options->from.path,
-                   "A .parquet, .jsonl or .json file, also packed (.gz, .zst), or a folder in the "
-                   "Hugging Face hub's layout")
+      ->add_option("PATH,--dataset", options->from.path,
+                   "A .parquet, .jsonl or .json file, also packed (.gz, .zst); a folder in the "
+                   "Hugging Face hub's layout; or OWNER/NAME on the hub")
       ->required();
   command->add_option("--out", options->out, "The JSONL to write")->required();
   command->add_option("--name", options->from.name,
@@ -67,6 +69,8 @@ void add_import(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
   add_example(*command, "examples import drkernel-coldstart-8k --turns best --out examples.jsonl");
   add_example(*command,
               "examples import dataset_permissive.parquet --keep-going --out pairs.jsonl");
+  add_example(*command,
+              "examples import hkust-nlp/drkernel-coldstart-8k --turns best --out examples.jsonl");
   command->callback(
       [&run, options] { run = [options] { return finish(import_examples(*options)); }; });
 }

@@ -6,6 +6,7 @@
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
+#include "cli/setup/hub_names.h"
 #include "cli/setup/new_model.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/checkpoint/export_model.h"
@@ -33,7 +34,9 @@ struct MergeOptions {
   std::string model, adapter, out;
 };
 
-Status merge_adapter(const MergeOptions& options) {
+Status merge_adapter(MergeOptions options) {
+  TRY_ASSIGN(options.model, model_directory(options.model));
+  TRY_ASSIGN(options.adapter, model_directory(options.adapter, hub::ModelPart::adapter));
   TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
   TRY(model::LoraAdapter::load(model, options.adapter));
   TRY(model::save_model(model, options.out));
@@ -45,7 +48,9 @@ Status merge_adapter(const MergeOptions& options) {
 void add_merge_command(CLI::App& parent, Run& run) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* merge = parent.add_subcommand("merge", "Write a model with an adapter's changes in it");
-  merge->add_option("--model", options->model, "The model that the adapter was trained on")
+  merge
+      ->add_option("--model", options->model,
+                   "The model that the adapter was trained on, also as OWNER/NAME on the hub")
       ->required();
   merge->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout")->required();
   merge->add_option("--out", options->out, "The directory to write")->required();
@@ -61,7 +66,8 @@ struct ExportOptions {
   double file_gb = 5;
 };
 
-Status export_model(const ExportOptions& options) {
+Status export_model(ExportOptions options) {
+  TRY_ASSIGN(options.model, model_directory(options.model));
   TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
   TRY(model::export_model(
       model, options.out,
@@ -75,7 +81,10 @@ void add_export_command(CLI::App& parent, Run& run) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command =
       parent.add_subcommand("export", "Write a model rounded, and in several files with an index");
-  command->add_option("--model", options->model, "A model, or a run's checkpoint")->required();
+  command
+      ->add_option("--model", options->model,
+                   "A model, also as OWNER/NAME on the hub, or a run's checkpoint")
+      ->required();
   command->add_option("--out", options->out, "The directory to write")->required();
   add_choice(*command, "--type", options->type, "What weights are rounded to");
   command

@@ -10,6 +10,7 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/setup/author.h"
+#include "cli/setup/hub_names.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/layers/linear_logprob.h"
 #include "model/lora/lora.h"
@@ -61,7 +62,11 @@ std::vector<float> logprobs_of(const model::Transformer& model, const std::vecto
   return {values, values + next};
 }
 
-Status score(const ScoreOptions& options) {
+Status score(ScoreOptions options) {
+  TRY_ASSIGN(options.model, model_directory(options.model));
+  if (!options.adapter.empty()) {
+    TRY_ASSIGN(options.adapter, model_directory(options.adapter, hub::ModelPart::adapter));
+  }
   TRY_ASSIGN(const c10::Device device, model::open_device(options.placement.device));
   TRY_ASSIGN(model::Transformer model, model::load_model(options.model, device));
   model.set_precision(options.placement.precision);
@@ -85,7 +90,9 @@ void add_score_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ScoreOptions>();
   CLI::App* command =
       app.add_subcommand("score", "Print the log-probability a model gives each token");
-  command->add_option("--model", options->model, "A directory in Hugging Face's layout")
+  command
+      ->add_option("--model", options->model,
+                   "A directory in Hugging Face's layout, or OWNER/NAME on the hub")
       ->required();
   command->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout");
   add_placement_options(*command, options->placement);

@@ -84,7 +84,7 @@ std::string untimed_reason(const GymChoice& gym) {
   return gym::cuda::list_gpus().empty() ? "this machine has no GPU" : "it ran on the CPU";
 }
 
-Status serve_model(const ServeModelOptions& options) {
+Status serve_model(ServeModelOptions options) {
   set_log_times(true);
   ServeConfig config;
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
@@ -96,7 +96,8 @@ Status serve_model(const ServeModelOptions& options) {
   if (directory.empty()) return fail("say where searches and verdicts are kept: --dir DIR");
   TRY_ASSIGN(const Fd lock, lock_of(directory));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY(find_model(options.model));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
   TRY_ASSIGN(const auto author,
              open_author(options.model, asked.prompt, directory / "requests.sqlite"));
   TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));

@@ -209,7 +209,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
   std::vector<Task>& tasks = made.tasks;
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY(find_model(options.model));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt, {}));
   options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   TRY_ASSIGN(Tried tried, write_kernels(author->author(), tasks, options));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <set>
 
 #include "base/file.h"
@@ -32,7 +34,7 @@ Result<std::vector<std::string>> files_below(const fs::path& folder) {
     if (is_folder && at->path().filename().string().starts_with('.'))
       at.disable_recursion_pending();
     if (!is_folder && is_row_file(at->path()))
-      files.push_back(fs::relative(at->path(), folder, error).generic_string());
+      files.push_back(at->path().lexically_relative(folder).generic_string());
   }
   if (error) return fail("{}: cannot be listed: {}", folder.string(), error.message());
   std::ranges::sort(files);
@@ -72,9 +74,15 @@ std::vector<std::string>& files_of(FilesBySplit& splits, const std::string& name
   return splits.emplace_back(name, std::vector<std::string>()).second;
 }
 
+// A folder may hold the same rows as Parquet and as JSON, as KernelBook does. Then the Parquet files
+// count.
 FilesBySplit by_name(const std::vector<std::string>& files) {
   FilesBySplit splits;
   for (const std::string& each : files) files_of(splits, split_of(each)).push_back(each);
+  const auto is_parquet = [](const std::string& file) { return file.ends_with(".parquet"); };
+  for (auto& [name, its_files] : splits)
+    if (std::ranges::any_of(its_files, is_parquet))
+      std::erase_if(its_files, std::not_fn(is_parquet));
   return splits;
 }
 
@@ -163,6 +171,25 @@ bool is_row_file(const fs::path& file) {
   return ending == ".parquet" || ending == ".jsonl" || ending == ".json" || ending == ".ndjson";
 }
 
+Result<std::vector<std::string>> files_of_split(const DatasetChoice& choice,
+                                                std::string_view readme,
+                                                const std::vector<std::string>& files) {
+  auto front = parse_front_matter(readme);
+  if (!front) return tl::unexpected(front.error().within((choice.path / "README.md").string()));
+  std::vector<std::string> rows;
+  std::ranges::copy_if(files, std::back_inserter(rows), is_row_file);
+  if (rows.empty())
+    return fail("{}: holds no .parquet, .jsonl or .json files", choice.path.string());
+  TRY_ASSIGN(const FilesBySplit splits, splits_of(*front, choice, rows));
+  std::vector<std::string> names;
+  for (const auto& [name, its_files] : splits) {
+    if (name == choice.split) return its_files;
+    names.push_back(name);
+  }
+  return fail("{}: has no split '{}'; it has {}", choice.path.string(), choice.split,
+              names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
 Result<Dataset> find_dataset(const DatasetChoice& choice) {
   std::error_code error;
   const fs::path whole = fs::absolute(choice.path / ".").lexically_normal().parent_path();
@@ -171,28 +198,15 @@ Result<Dataset> find_dataset(const DatasetChoice& choice) {
       return fail("{}: No such file or directory", choice.path.string());
     return Dataset{.name = bare_name(choice.path.filename()).string(), .files = {choice.path}};
   }
-  Dataset dataset{.name = whole.filename().string()};
-  FrontMatter front;
+  Dataset dataset{.name = choice.name.empty() ? whole.filename().string() : choice.name};
+  std::string readme;
   if (fs::exists(choice.path / "README.md", error)) {
-    TRY_ASSIGN(const std::string readme, read_file(choice.path / "README.md"));
-    auto parsed = parse_front_matter(readme);
-    if (!parsed) return tl::unexpected(parsed.error().within((choice.path / "README.md").string()));
-    front = *std::move(parsed);
+    TRY_ASSIGN(readme, read_file(choice.path / "README.md"));
   }
-  dataset.licence = front.licence;
-  TRY_ASSIGN(const auto files, files_below(choice.path));
-  if (files.empty())
-    return fail("{}: holds no .parquet, .jsonl or .json files", choice.path.string());
-  TRY_ASSIGN(FilesBySplit splits, splits_of(front, choice, files));
-  std::vector<std::string> names;
-  for (const auto& [name, its_files] : splits) {
-    names.push_back(name);
-    if (name != choice.split) continue;
-    for (const std::string& each : its_files) dataset.files.push_back(choice.path / each);
-  }
-  if (dataset.files.empty())
-    return fail("{}: has no split '{}'; it has {}", choice.path.string(), choice.split,
-                names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  TRY_ASSIGN(const auto below, files_below(choice.path));
+  TRY_ASSIGN(const auto files, files_of_split(choice, readme, below));
+  for (const std::string& each : files) dataset.files.push_back(choice.path / each);
+  dataset.licence = parse_front_matter(readme)->licence;
   return dataset;
 }
 

@@ -17,6 +17,7 @@ struct DatasetChoice {
   std::filesystem::path path;
   std::string config;           // of a folder: one of the README's configs; empty: its default
   std::string split = "train";  // of a folder with several splits
+  std::string name = {};        // of the data set; empty: by the path
 };
 
 struct Dataset {
@@ -27,6 +28,12 @@ struct Dataset {
 
 // Fails in one line that names the splits or configs that there are.
 Result<Dataset> find_dataset(const DatasetChoice& choice);
+
+// Returns those of a repository's files that hold the rows of the chosen config and split. `readme` is
+// its README.md, and may be empty. choice.path is only a name for errors.
+Result<std::vector<std::string>> files_of_split(const DatasetChoice& choice,
+                                                std::string_view readme,
+                                                const std::vector<std::string>& files);
 
 // Returns whether the name is that of a file of rows: Parquet, JSON or JSONL, packed or not.
 bool is_row_file(const std::filesystem::path& file);

@@ -153,5 +153,32 @@ TEST_F(Folder, NamesAParquetFileThatIsCutOff) {
   EXPECT_THAT(reader.error().message, HasSubstr("a.parquet: cannot be read as Parquet"));
 }
 
+// The cache of the hub holds links to files of other names.
+TEST(FindDataset, TakesLinksByTheirOwnNames) {
+  const auto folder = TempDir::make("links");
+  const std::filesystem::path data = folder->path() / "set" / "data";
+  ASSERT_TRUE(make_directories(data));
+  ASSERT_TRUE(write_file_atomic(folder->path() / "0123", "{}\n"));
+  std::filesystem::create_symlink("../../0123", data / "train-00000-of-00001.jsonl");
+  const auto dataset = find_dataset({.path = folder->path() / "set", .name = "a/b"});
+  ASSERT_TRUE(dataset) << dataset.error().message;
+  EXPECT_EQ(dataset->name, "a/b");
+  EXPECT_EQ(dataset->files, std::vector{data / "train-00000-of-00001.jsonl"});
+}
+
+TEST(FilesOfSplit, AreTheParquetFilesWhereASplitHasItsRowsTwice) {
+  const std::vector<std::string> files = {"README.md", "rows.json", "rows.parquet", "test.jsonl",
+                                          "weights.bin"};
+  EXPECT_EQ(*files_of_split({.path = "x/y"}, "", files), std::vector<std::string>{"rows.parquet"});
+  EXPECT_EQ(*files_of_split({.path = "x/y", .split = "test"}, "", files),
+            std::vector<std::string>{"test.jsonl"});
+  const std::string readme =
+      "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: "
+      "rows.json\n---\n";
+  EXPECT_EQ(*files_of_split({.path = "x/y"}, readme, files), std::vector<std::string>{"rows.json"});
+  EXPECT_FALSE(files_of_split({.path = "x/y", .split = "dev"}, "", files));
+  EXPECT_FALSE(files_of_split({.path = "x/y"}, "", {"README.md"}));
+}
+
 }  // namespace
 }  // namespace tritonsmith::datasets

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/setup/hub_names.h"
 #include "generate/api/api_writer.h"
 
 namespace tritonsmith::cli {
@@ -80,9 +81,10 @@ Status check_no_api_options(const ModelChoice& choice) {
 
 void add_model_options(CLI::App& command, ModelChoice& choice) {
   command
-      .add_option(
-          "--model", choice.name,
-          "A model directory, or openai:NAME for a model behind a server of OpenAI's protocol")
+      .add_option("--model", choice.name,
+                  "A model directory, OWNER/NAME on the Hugging Face hub, or openai:NAME for a "
+                  "model behind "
+                  "a server of OpenAI's protocol")
       ->required();
   command.add_option("--base-url", choice.base_url,
                      "That server, as http://HOST:PORT/v1 (default: $OPENAI_BASE_URL, else "
@@ -96,12 +98,19 @@ void add_model_options(CLI::App& command, ModelChoice& choice) {
   add_placement_options(command, choice.placement);
 }
 
+Status find_model(ModelChoice& choice) {
+  choice.directory = choice.name;
+  if (is_remote(choice.name)) return ok();
+  TRY_ASSIGN(choice.directory, model_directory(choice.name));
+  return ok();
+}
+
 Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,
                                                   const std::filesystem::path& store) {
   if (!is_remote(choice.name)) {
     TRY(check_no_api_options(choice));
-    TRY_ASSIGN(auto own, ModelAuthor::open(choice.name, choice.placement, prompt));
+    TRY_ASSIGN(auto own, ModelAuthor::open(choice.directory, choice.placement, prompt));
     return std::unique_ptr<OpenedAuthor>(std::move(own));
   }
   const std::string model = choice.name.substr(kRemotePrefix.size());

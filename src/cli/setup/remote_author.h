@@ -1,5 +1,5 @@
-// The model of `eval` and `write`: a directory, or openai:NAME for a model behind a server of
-// OpenAI's protocol, and the options that say how the server is asked.
+// The model of `eval` and `write`: a directory, a name on the Hugging Face hub, or openai:NAME for a
+// model behind a server of OpenAI's protocol, and the options that say how the server is asked.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ inline constexpr std::string_view kRemotePrefix = "openai:";
 inline bool is_remote(std::string_view model) { return model.starts_with(kRemotePrefix); }
 
 struct ModelChoice {
-  std::string name;  // of a directory, or openai:NAME
+  std::string name;       // as the user gave it
+  std::string directory;  // of the files; of a remote model openai:NAME again (find_model)
   Placement placement;
   std::string base_url, key_file, api_config;
   std::vector<std::string> api;  // settings of generate::ApiConfig, as KEY=VALUE
@@ -23,7 +24,10 @@ struct ModelChoice {
 // --model, --device and --precision; --base-url, --api-key-file, --api-config and --api.
 void add_model_options(CLI::App& command, ModelChoice& choice);
 
-// Opens the model. `store` is the file of a remote model's answers, unless the settings name one;
+// Sets the directory. A model of the hub is fetched first, unless the cache has it.
+Status find_model(ModelChoice& choice);
+
+// Opens the model, which find_model has found. `store` is the file of a remote model's answers, unless the settings name one;
 // it may be empty. Fails in one line that names the option, file or server at fault.
 Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "cli/call/command.h"
+#include "cli/setup/hub_names.h"
 #include "train/run/training_run.h"
 
 namespace tritonsmith::cli {
@@ -29,6 +30,8 @@ template <typename Config>
 Result<Config> config_of(const TrainingCall& call) {
   TRY_ASSIGN(Config config, load_config<Config>(call.config_file(), call.set));
   if (call.names_a_run()) config.run.dir = call.config;  // the directory may have been moved
+  // The run's record then names the commit of a model of the hub.
+  TRY_ASSIGN(config.model.path, model_directory(config.model.path));
   return config;
 }
 

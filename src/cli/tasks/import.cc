@@ -6,6 +6,7 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/dataset_options.h"
+#include "cli/setup/hub_names.h"
 #include "cli/setup/judges.h"
 #include "cli/tasks/selection.h"
 #include "curriculum/suite.h"
@@ -96,7 +97,8 @@ Status import_dataset(const ImportTasks& options) {
   return ok();
 }
 
-Status import_tasks(const ImportTasks& options) {
+Status import_tasks(ImportTasks options) {
+  TRY(find_dataset(options.from));
   TRY(is_folder_of_tasks(options.from.path) ? import_folder(options) : import_dataset(options));
   if (options.no_lint) return ok();
   TRY_ASSIGN(const auto tasks,
@@ -135,9 +137,9 @@ void add_import_command(CLI::App& tasks, Run& run) {
                                            "Check a folder of task files (KernelBench's layout), a "
                                            "JSONL or a data set, and write JSONL");
   command
-      ->add_option("PATH", options->from.path,
+      ->add_option("PATH,--dataset", options->from.path,
                    "A folder of .py files; a .parquet, .jsonl or .json, also packed (.gz, .zst); a "
-                   "folder in the Hugging Face hub's layout")
+                   "folder in the Hugging Face hub's layout; or OWNER/NAME on the hub")
       ->required();
   command->add_option("--out", options->out, "The JSONL to write")->required();
   command->add_option("--suite", options->from.name,
@@ -155,6 +157,7 @@ void add_import_command(CLI::App& tasks, Run& run) {
   add_example(*command,
               "tasks import KernelBook/dataset_permissive.parquet --suite KernelBook "
               "--keep-going --out kernelbook.jsonl");
+  add_example(*command, "tasks import GPUMODE/KernelBook --keep-going --out kernelbook.jsonl");
   command->callback(
       [&run, options] { run = [options] { return finish(import_tasks(*options)); }; });
 }

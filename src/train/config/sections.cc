@@ -19,8 +19,8 @@ Fields<ModelSection> ModelSection::fields() {
   using S = ModelSection;
   return {
       field("path", &S::path,
-            "directory of the model to begin with (config.json, model.safetensors, "
-            "tokenizer.json)"),
+            "the model to begin with: a directory (config.json, model.safetensors, "
+            "tokenizer.json), or OWNER/NAME on the Hugging Face hub"),
       field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
       field("recompute", &S::recompute,
             "nothing, or layers: on a GPU keep a layer's input alone for the backward"),

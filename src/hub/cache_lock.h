@@ -1,0 +1,23 @@
+// CacheLock: the lock under which a blob is fetched, so that two processes do not fetch it twice. It
+// is the same file and the same kind of lock (flock) that huggingface_hub takes.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "base/fd.h"
+
+namespace tritonsmith::hub {
+
+class CacheLock {
+ public:
+  // Waits for another holder, after it has called `on_wait` once.
+  static Result<CacheLock> take(const std::filesystem::path& file,
+                                const std::function<void()>& on_wait);
+
+ private:
+  explicit CacheLock(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;  // the kernel releases the lock when it is closed
+};
+
+}  // namespace tritonsmith::hub
