@@ -1,0 +1,10 @@
+// `tritonsmith tasks distil`: a teacher's kernels for the tasks of a suite, judged and repaired.
+#pragma once
+
+#include "cli/call/command.h"
+
+namespace tritonsmith::cli {
+
+void add_distil_command(CLI::App& tasks, Run& run);
+
+}  // namespace tritonsmith::cli
