@@ -6,6 +6,8 @@ usage: module_test.py PATH_OF_TRITONSMITH
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,20 @@ def named(x):
     return x * len(names)
 
 sys.exit("the script ran")
+""",
+    "run.py": """
+import argparse
+import torch
+from net import Block
+from net.config import Config
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int)
+block = Block(Config(width=parser.parse_args().width))
+for rows in (16, 16, 8):
+    block(torch.randn(rows, 64))
+torch.nn.Linear(64, 8)(torch.randn(2, 64))
+raise SystemExit("the script failed")
 """,
 }
 
@@ -182,6 +198,42 @@ class Modules(unittest.TestCase):
         self.assertEqual((self.folder / "task.py").read_text(), done.stdout)
         listed = self.run_program("tasks", "list", "task.py")
         self.assertIn("1 tasks", listed.stdout, listed.stderr)
+
+    def test_the_calls_of_a_script_become_inputs(self):
+        script = (sys.executable, "run.py", "--width", "64")
+        done = self.run_program("capture", "--", *script)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"1  net/block.py:Block +3  randn\(\(16, 64\)\).* and 1 others\n +2  torch.nn")
+        self.assertIn("the command exited with code 1; what it called before is recorded", done.stderr)
+        words = shlex.split(re.search(r"tritonsmith (tasks from-module .*)", done.stdout)[1])
+        made = self.run_program(*words)
+        self.assertIn("class Model(Block):", made.stdout, made.stderr)
+        done = self.run_program("capture", "--module", "Block", "--out", "block.json", "--", *script)
+        self.assertIn("1  net/block.py:Block: 1 instance, 3 calls\n     constructed with Config(width=64, eps=1e-05)\n"
+                      "     called 2 times with randn((16, 64))", done.stdout, done.stderr)
+        judged = self.run_program("judge", "--task", "net/block.py:Block", "--captured", "block.json", "--kernel", "right.py",
+                                  "--no-store")
+        self.assertEqual(judged.returncode, 0, judged.stdout + judged.stderr)
+        self.assertIn("2 of 2 accepted", judged.stdout)
+        self.refused(self.run_program("judge", "--task", "net/ops.py:relu", "--captured", "block.json", "--kernel", "right.py"),
+                     "holds no call of net/ops.py:relu")
+
+    def test_a_capture_that_records_nothing_says_why(self):
+        (self.folder / "empty.py").write_text("print(1)")
+        done = self.run_program("capture", "--", sys.executable, "empty.py")
+        self.assertEqual((done.returncode, done.stdout), (2, "1\n"))
+        self.assertIn("the command called no torch module", done.stderr)
+        self.refused(self.run_program("capture", "--", "empty.py"), "type `-- python empty.py ...`")
+        self.refused(self.run_program("capture", "--out", "right.py", "--", sys.executable, "empty.py"), "holds something else")
+        done = self.run_program("capture", "--module", "Blok", "--", sys.executable, "run.py", "--width", "64")
+        self.assertIn("the command called no Blok; did you mean Block?", done.stderr)
+
+    def test_a_script_without_end_is_stopped(self):
+        (self.folder / "endless.py").write_text("import torch\nlinear = torch.nn.Linear(4, 4)\nwhile True:\n"
+                                                "    linear(torch.ones(2, 4))\n")
+        done = self.run_program("capture", "--seconds", "6", "--module", "Linear", "--", sys.executable, "endless.py")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("constructed with 4, 4", done.stdout)
 
     def test_what_cannot_be_done_is_one_line(self):
         def task(name, *words):

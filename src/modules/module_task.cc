@@ -9,8 +9,7 @@
 
 #include "base/ask_program.h"
 #include "base/check.h"
-#include "base/file.h"
-#include "base/temp_dir.h"
+#include "modules/helper.h"
 
 namespace tritonsmith::modules {
 namespace {
@@ -22,15 +21,6 @@ constexpr auto kPatience = std::chrono::seconds(120);
 constexpr const char* kStart =
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from tritonsmith_modules.main import main; main()";
-
-Result<TempDir> write_helper() {
-  TRY_ASSIGN(TempDir root, TempDir::make("tritonsmith-modules"));
-  const fs::path package = root.path() / "tritonsmith_modules";
-  TRY(make_directories(package));
-  for (const gym::sandbox::EmbeddedFile& file : embedded_module_files())
-    TRY(write_file_atomic(package / file.name, file.bytes));
-  return root;
-}
 
 // Returns the folders of $PYTHONPATH, where the user's packages may be.
 Json python_path() {

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 
+#include "base/log.h"
 #include "curriculum/suite.h"
+#include "modules/captured.h"
 
 namespace tritonsmith::cli {
 
@@ -18,15 +20,43 @@ void add_module_options(CLI::App& command, ModuleOptions& options) {
                      "Of a class: its constructor's arguments, as in \"1024, bias=False\"");
   command.add_option("--dtype", options.dtype,
                      "Of a class: convert its weights to this type, as Module.to does");
+  command.add_option("--captured", options.captured,
+                     "Of a class: take the arguments that are not given from this file of "
+                     "`tritonsmith capture`, or from its module FILE:NUMBER");
 }
 
+namespace {
+
+// Returns the options with what --captured adds.
+Result<ModuleOptions> with_captured(const std::string& name, ModuleOptions options) {
+  if (options.captured.empty()) return options;
+  TRY_ASSIGN(auto captured,
+             modules::captured_arguments(options.captured, name, options.most_captured,
+                                         !options.init.empty()));
+  if (options.init.empty()) options.init = captured.init;
+  if (options.dtype.empty()) options.dtype = captured.dtype;
+  if (!options.inputs.empty()) return options;
+  options.inputs = captured.inputs;
+  if (captured.left_out > 0)
+    LOG("{} is called in {} ways; this takes the {} most frequent", name,
+        captured.inputs.size() + captured.left_out, captured.inputs.size());
+  return options;
+}
+
+}  // namespace
+
 Result<modules::ModuleTasks> read_tasks(const std::string& name, const ModuleOptions& options) {
-  if (modules::names_a_module(name))
+  if (modules::names_a_module(name)) {
+    TRY_ASSIGN(const ModuleOptions all, with_captured(name, options));
     return modules::tasks_of_module(
-        {.target = name, .inputs = options.inputs, .init = options.init, .dtype = options.dtype});
-  if (!options.inputs.empty() || !options.init.empty() || !options.dtype.empty())
-    return fail("{0}: --inputs, --init and --dtype need the name of a class or function: {0}:NAME",
-                name);
+        {.target = name, .inputs = all.inputs, .init = all.init, .dtype = all.dtype});
+  }
+  if (!options.inputs.empty() || !options.init.empty() || !options.dtype.empty() ||
+      !options.captured.empty())
+    return fail(
+        "{0}: --inputs, --init, --dtype and --captured need the name of a class or function: "
+        "{0}:NAME",
+        name);
   auto task = curriculum::import_file(name, std::filesystem::path(name).stem().string(), "file");
   std::error_code ignored;
   if (!task && std::filesystem::is_regular_file(name, ignored))

@@ -16,10 +16,11 @@ inline constexpr const char* kTaskHelp =
 
 struct ModuleOptions {
   std::vector<std::string> inputs;
-  std::string init, dtype;
+  std::string init, dtype, captured;
+  std::size_t most_captured = 4;  // kinds of calls that are taken from --captured
 };
 
-// Adds --inputs, --init and --dtype.
+// Adds --inputs, --init, --dtype and --captured.
 void add_module_options(CLI::App& command, ModuleOptions& options);
 
 // Makes a task for each --inputs, at least one. A file in KernelBench's format gives its task alone.

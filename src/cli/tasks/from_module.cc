@@ -33,6 +33,7 @@ void add_from_module_command(CLI::App& tasks, Run& run) {
   const auto options = std::make_shared<FromModuleOptions>();
   command->add_option("NAME", options->name, "FILE.py:NAME or package.module:NAME")->required();
   add_module_options(*command, options->module);
+  options->module.most_captured = 1;
   command->add_option("--out", options->out, "Write the task here instead of stdout");
   add_example(*command,
               "tasks from-module vit/block.py:Block --inputs \"randn(8, 196, 768)\" --init 768");

@@ -1,0 +1,185 @@
+// `tritonsmith capture -- COMMAND`: runs the user's own command once, and writes the arguments with
+// which it constructs and calls modules to a file. It prints them, and the commands that use them.
+#include "modules/capture.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+
+#include "base/log.h"
+#include "base/printable.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+using modules::CapturedCall;
+using modules::CapturedModule;
+
+constexpr std::size_t kListed = 24;  // modules in the list of a whole script
+constexpr std::size_t kShownCalls = 6;
+constexpr std::size_t kWidth = 100;
+
+struct CaptureOptions {
+  modules::CaptureRequest request;
+  std::vector<std::string> names;
+  std::string out = "captured.json";
+  int seconds = 0;
+};
+
+// Shortens torch.randn(...) to randn(...).
+std::string without_torch(std::string text) {
+  constexpr std::string_view kPrefix = "torch.";
+  const auto is_in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  for (std::size_t at = text.find(kPrefix); at != std::string::npos; at = text.find(kPrefix, at)) {
+    if (at > 0 && is_in_name(text[at - 1]))
+      ++at;
+    else
+      text.erase(at, kPrefix.size());
+  }
+  return text;
+}
+
+std::string clipped(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  return std::string(first_bytes(text, most - 3)) + "...";
+}
+
+std::string times(std::int64_t count) {
+  return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+std::string counted(std::int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::string shown_call(const CapturedCall& call) {
+  return call.problem.empty() ? without_torch(call.text) : "(" + call.problem + ")";
+}
+
+void show_module(std::size_t number, const CapturedModule& module) {
+  show("{:>3}  {}: {}, {}\n", number, module.target.empty() ? module.name : module.target,
+       counted(module.instances, "instance"), counted(module.calls, "call"));
+  if (!module.why_no_task.empty()) show("     no task, because {}\n", module.why_no_task);
+  if (!module.init_problem.empty())
+    show("     constructed with more than text can say: {}; give --init\n", module.init_problem);
+  else if (!module.init.empty())
+    show("     constructed with {}\n", without_torch(module.init));
+  if (!module.dtype.empty()) show("     weights in {}\n", module.dtype);
+  for (std::size_t i = 0; i < std::min(module.inputs.size(), kShownCalls); ++i) {
+    const CapturedCall& call = module.inputs[i];
+    show("     called {} with {}{}\n", times(call.calls), shown_call(call),
+         call.note.empty() ? "" : ", " + call.note);
+  }
+  if (module.inputs.size() > kShownCalls || module.more > 0)
+    show("     and in other ways, which the file {}\n", module.more > 0 ? "only counts" : "holds");
+}
+
+void show_line(std::size_t number, const CapturedModule& module) {
+  const std::string called = module.inputs.empty() ? "" : shown_call(module.inputs.front());
+  const std::string others =
+      module.inputs.size() > 1 ? fmt::format(" and {} others", module.inputs.size() - 1) : "";
+  const std::string head =
+      fmt::format("{:>3}  {:<34} {:>6}  ", number,
+                  module.target.empty() ? module.name : module.target, module.calls);
+  show("{}{}{}\n", head,
+       clipped(called, kWidth - std::min(kWidth - 30, head.size() + others.size())), others);
+}
+
+// Returns a word as a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "_-./:=+,%@";
+  const bool is_plain = std::ranges::all_of(word, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           kPlain.find(c) != std::string_view::npos;
+  });
+  if (is_plain && !word.empty()) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// Returns FILE, or FILE:NUMBER for all but the first module of a class.
+std::string place_of(const std::vector<CapturedModule>& all, std::size_t i,
+                     const std::string& file) {
+  const auto first = std::ranges::find(all, all[i].target, &CapturedModule::target);
+  return first == all.begin() + static_cast<std::ptrdiff_t>(i) ? file
+                                                               : fmt::format("{}:{}", file, i + 1);
+}
+
+bool can_be_task(const CapturedModule& module) {
+  return !module.target.empty() && module.init_problem.empty() &&
+         std::ranges::any_of(module.inputs, [](const auto& call) { return call.problem.empty(); });
+}
+
+void show_next(const std::vector<CapturedModule>& all, const std::string& file) {
+  const auto chosen = std::ranges::find_if(all, can_be_task);
+  if (chosen == all.end()) return;
+  const std::string place = place_of(all, static_cast<std::size_t>(chosen - all.begin()), file);
+  const std::string call = fmt::format("{} --captured {}", quoted(chosen->target), quoted(place));
+  show("\nNext:\n  tritonsmith tasks from-module {}\n", call);
+  show("  tritonsmith judge --task {} --kernel KERNEL.py\n", call);
+  show("  tritonsmith write {} --model MODEL\n", call);
+}
+
+void show_capture(const std::vector<CapturedModule>& all, const CaptureOptions& options) {
+  if (!options.names.empty()) {
+    for (std::size_t i = 0; i < all.size(); ++i) show_module(i + 1, all[i]);
+  } else {
+    show("     {:<34} {:>6}  called with\n", "class", "calls");
+    const std::size_t listed = std::min(all.size(), kListed);
+    for (std::size_t i = 0; i < listed; ++i) show_line(i + 1, all[i]);
+    if (listed < all.size()) show("     {} more are in {}\n", all.size() - listed, options.out);
+  }
+  show_next(all, options.out);
+}
+
+Status capture(CaptureOptions options) {
+  TRY(modules::check_capture_file(options.out));
+  if (options.seconds > 0) options.request.limit = std::chrono::seconds(options.seconds);
+  TRY_ASSIGN(const auto captured, modules::capture(options.request));
+  if (!captured.ending.empty())
+    LOG("the command {}; what it called before is recorded", captured.ending);
+  TRY_ASSIGN(const auto all, modules::chosen_modules(captured.modules, options.names));
+  TRY(modules::write_capture_file(options.out, all));
+  show_capture(all, options);
+  return ok();
+}
+
+void add_capture_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "capture", "Run your script once, and record how it calls its modules, for judge and write");
+  const auto options = std::make_shared<CaptureOptions>();
+  command
+      ->add_option("--module", options->names,
+                   "Record this class alone: Block, or net/block.py:Block. Repeatable (default: "
+                   "every class that is called)")
+      ->allow_extra_args(false);
+  command->add_option("--out", options->out, "Write the arguments here");
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Stop the command after this time, as Ctrl-C does (default: when it ends)")
+      ->check(CLI::Range(1, 1 << 30));
+  command
+      ->add_option("COMMAND", options->request.command,
+                   "After --: the command that starts your script, in your own Python. It runs "
+                   "with your rights and outside the sandbox")
+      ->required();
+  add_example(*command, "capture --module Block -- python train.py --steps 2");
+  add_example(*command, "capture --seconds 60 -- python -m vit.train");
+  add_example(*command, "capture --out test.json -- pytest tests/test_block.py");
+  command->callback([options, &run] { run = [options] { return finish(capture(*options)); }; });
+}
+
+const Command capture_command(CommandGroup::tasks, "capture", add_capture_command);
+
+}  // namespace
+}  // namespace tritonsmith::cli

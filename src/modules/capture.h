@@ -1,0 +1,30 @@
+// Runs the user's own command once, in the user's own Python, and records the modules that it
+// calls. The command is trusted: it runs outside the sandbox, with the user's rights, as if the
+// user had typed it. The Python in python/tritonsmith_modules/capture.py records. It comes in by
+// PYTHONPATH, so each process that the command starts is recorded too. One thread may run a capture
+// at a time: meanwhile SIGINT and SIGTERM go to the command.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modules/captured.h"
+
+namespace tritonsmith::modules {
+
+struct CaptureRequest {
+  std::vector<std::string> command;
+  std::optional<std::chrono::seconds> limit;  // then the command gets the signal of Ctrl-C
+};
+
+struct Capture {
+  std::vector<CapturedModule> modules;  // joined, at least one
+  std::string ending;  // "exited with code 1"; empty: the command ended well, or by the limit
+};
+
+// Fails if the command cannot be started or calls no module.
+Result<Capture> capture(const CaptureRequest& request);
+
+}  // namespace tritonsmith::modules

@@ -1,0 +1,38 @@
+"""Begins a capture in a process of the user's command. It waits for torch, which the process may or may not import."""
+
+import importlib
+import importlib.machinery
+import os
+import sys
+
+WATCHED = "torch.nn.modules.module"
+
+
+class Watcher:
+    """Finds torch's module of modules as Python does, and hooks it once it is loaded."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != WATCHED:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_and_hook(module):
+                load(module)
+                from .capture import Capture
+                Capture(os.environ["TRITONSMITH_CAPTURE"], os.environ["TRITONSMITH_CAPTURE_FOLDER"]).hook(module.Module)
+
+            spec.loader.exec_module = load_and_hook
+        return spec
+
+
+def start():
+    own = sys.modules.pop("sitecustomize")
+    sys.path.remove(os.path.dirname(own.__file__))
+    try:
+        importlib.import_module("sitecustomize")  # the user's, if there is one
+    except ModuleNotFoundError:
+        sys.modules["sitecustomize"] = own
+    sys.meta_path.insert(0, Watcher())
