@@ -71,9 +71,10 @@ std::string card_of(const DatasetTarget& target, const ExportCounts& counts,
   return fmt::format(
       "# {}\n\n{} rows in the layout `{}`, written by tritonsmith.\n\nLicences of the rows: {}. "
       "Each row's `origin` "
-      "names its source.\n",
+      "names its source.\n{}{}",
       target.out.filename().string(), counts.written, layout,
-      counts.licences.empty() ? "unknown" : fmt::format("{}", fmt::join(counts.licences, ", ")));
+      counts.licences.empty() ? "unknown" : fmt::format("{}", fmt::join(counts.licences, ", ")),
+      target.card.empty() ? "" : "\n", target.card);
 }
 
 Result<ExportCounts> write_all(const Rows& rows, DatasetTarget target, std::string_view layout) {
@@ -198,6 +199,19 @@ Result<ExportCounts> export_examples(const std::filesystem::path& file, ExampleL
       auto out = example_in_layout(*example, layout);
       if (!out) return tl::unexpected(out.error().within(row->place));
       return *std::move(out);
+    });
+  };
+  return write_all(rows, target, name_of(layout));
+}
+
+Result<ExportCounts> export_examples(std::span<const Example> examples, ExampleLayout layout,
+                                     const DatasetTarget& target) {
+  const Rows rows = [&]() -> Result<NextRow> {
+    return NextRow([&, at = std::size_t{0}]() mutable -> Result<std::optional<Json>> {
+      if (at == examples.size()) return std::nullopt;
+      ++at;
+      TRY_ASSIGN(Json row, example_in_layout(examples[at - 1], layout));
+      return row;
     });
   };
   return write_all(rows, target, name_of(layout));

@@ -2,6 +2,8 @@
 // writes. Where a file must know its columns beforehand, the rows are read twice.
 #pragma once
 
+#include <span>
+
 #include "base/enum_names.h"
 #include "data/task.h"
 #include "datasets/dataset.h"
@@ -27,6 +29,10 @@ struct ExportCounts {
 
 // `file` is JSONL that `examples import`, `tasks teach`, `tasks pairs` or `tasks from-run` wrote.
 Result<ExportCounts> export_examples(const std::filesystem::path& file, ExampleLayout layout,
+                                     const DatasetTarget& target);
+// Examples in memory. Those that have no form in the layout are an error. `target.card` follows
+// what the card of every export says.
+Result<ExportCounts> export_examples(std::span<const Example> examples, ExampleLayout layout,
                                      const DatasetTarget& target);
 Result<ExportCounts> export_tasks(const std::vector<Task>& tasks, TaskLayout layout,
                                   const DatasetTarget& target);

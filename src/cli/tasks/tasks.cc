@@ -1,4 +1,4 @@
-// `tritonsmith tasks make|list|show|lint|import|export|pairs|distil|teach|from-run|from-module`: handles tasks
+// `tritonsmith tasks make|list|show|lint|import|export|pairs|distil|curate|teach|from-run|from-module`: handles tasks
 // from the curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
 // "curriculum", "quickstart" or "zoo" (all with options: "curriculum:seed=2,train=100"), a folder of
 // task files, a .jsonl file or one .py file.
@@ -16,6 +16,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/teaching.h"
+#include "cli/tasks/curate.h"
 #include "cli/tasks/distil.h"
 #include "cli/tasks/from_module.h"
 #include "cli/tasks/from_run.h"
@@ -206,6 +207,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
   add_export_command(*tasks, run);
   add_pairs_command(*tasks, run);
   add_distil_command(*tasks, run);
+  add_curate_command(*tasks, run);
   add_from_run_command(*tasks, run);
   add_from_module_command(*tasks, run);
 }

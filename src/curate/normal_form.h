@@ -1,0 +1,16 @@
+// The normal form of a Python file: its syntax tree as text, without what does not change its meaning
+// to a reader: comments, docstrings, white space, commas, imports, and the names that the file itself
+// chooses. Two files of one normal form are copies of each other. A pure function of any text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tritonsmith::curate {
+
+// ignore: sizes and constants do not count either, so that a task with other shapes is the same task.
+enum class Numbers { keep, ignore };
+
+std::string normal_form(std::string_view source, Numbers numbers);
+
+}  // namespace tritonsmith::curate
