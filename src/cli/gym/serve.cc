@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/setup/device_facts.h"
+#include "cli/setup/given_settings.h"
 #include "cli/setup/gym_worker.h"
 #include "cli/setup/stop_signal.h"
 #include "curriculum/suite.h"
@@ -39,19 +40,29 @@ struct GymConfig {
   static Fields<GymConfig> fields() {
     using C = GymConfig;
     Fields<C> all = {
-        field("unfinished_jobs", &C::unfinished_jobs, "queued and running; more are refused",
+        field("unfinished_jobs", &C::unfinished_jobs,
+              "How many jobs may be queued or running. The service refuses further ones.",
               between(1, 1 << 24)),
-        field("finished_jobs", &C::finished_jobs, "kept for those who ask later",
+        field("finished_jobs", &C::finished_jobs,
+              "How many finished jobs the service keeps for clients that ask later.",
               between(1, 1 << 24)),
-        field("batch", &C::batch, "jobs of one request", between(1, 1 << 20)),
-        field("source_kib", &C::source_kib, "of a task or a kernel", between(1, 1 << 16)),
-        field("body_mib", &C::body_mib, "of a request", between(1, 1 << 10)),
-        field("connections", &C::connections, "at a time; more get 503", between(2, 1 << 14)),
-        field("streams", &C::streams, "of them, of verdicts", between(1, 1 << 14)),
-        field("idle_seconds", &C::idle_seconds, "until a silent client is left", between(1, 3600)),
+        field("batch", &C::batch, "How many jobs one request may hold.", between(1, 1 << 20)),
+        field("source_kib", &C::source_kib, "The largest source of a task or a kernel, in KiB.",
+              between(1, 1 << 16)),
+        field("body_mib", &C::body_mib, "The largest body of a request, in MiB.",
+              between(1, 1 << 10)),
+        field("connections", &C::connections,
+              "How many connections may be open. Further ones get status 503.",
+              between(2, 1 << 14)),
+        field("streams", &C::streams, "How many of the connections may be streams of verdicts.",
+              between(1, 1 << 14)),
+        field("idle_seconds", &C::idle_seconds,
+              "The service drops a client that is silent for this long.", between(1, 3600)),
         field("comparison", &C::comparison,
-              "of values, for jobs that name none: budget, or allclose, as KernelBench compares"),
-        field("access_log", &C::access_log, "a line a request on stdout: off, text or json"),
+              "How values are compared for jobs that do not say: budget, or allclose as in "
+              "KernelBench."),
+        field("access_log", &C::access_log,
+              "One line on stdout for each request: off, text or json."),
     };
     append_section(all, "judge", &C::judge);
     return all;
@@ -60,12 +71,7 @@ struct GymConfig {
 
 Result<GymConfig> read_config(const ServeOptions& options) {
   GymConfig config;
-  if (!options.config_file.empty()) {
-    TRY_ASSIGN(const Settings in_file, settings_from_toml_file(options.config_file));
-    TRY(apply_settings(config, in_file, options.config_file));
-  }
-  TRY_ASSIGN(const Settings on_top, settings_from_overrides(options.settings));
-  TRY(apply_settings(config, on_top, "--set"));
+  TRY(apply_given(config, options.config_file, options.settings));
   std::string& directory = config.judge.directory;
   if (!options.directory.empty()) directory = options.directory;
   if (!options.store.empty()) return config;

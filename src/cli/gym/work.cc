@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/setup/given_settings.h"
 #include "cli/setup/gym_worker.h"
 #include "cli/setup/stop_signal.h"
 #include "gym/api/judge_files.h"
@@ -18,11 +19,12 @@ struct WorkConfig {
 
   static Fields<WorkConfig> fields() {
     using C = WorkConfig;
-    Fields<C> all = {
-        field("finished_jobs", &C::finished_jobs, "of the store, kept for those who ask later",
-              between(1, 1 << 28)),
-        field("lease_seconds", &C::lease_seconds,
-              "until another worker takes the jobs of one that is silent", between(1, 86400))};
+    Fields<C> all = {field("finished_jobs", &C::finished_jobs,
+                           "How many finished jobs the store keeps for clients that ask later.",
+                           between(1, 1 << 28)),
+                     field("lease_seconds", &C::lease_seconds,
+                           "If a worker is silent for this long, other workers take its jobs.",
+                           between(1, 86400))};
     append_section(all, "judge", &C::judge);
     return all;
   }
@@ -30,12 +32,7 @@ struct WorkConfig {
 
 Result<WorkConfig> read_config(const WorkOptions& options) {
   WorkConfig config;
-  if (!options.config_file.empty()) {
-    TRY_ASSIGN(const Settings in_file, settings_from_toml_file(options.config_file));
-    TRY(apply_settings(config, in_file, options.config_file));
-  }
-  TRY_ASSIGN(const Settings on_top, settings_from_overrides(options.settings));
-  TRY(apply_settings(config, on_top, "--set"));
+  TRY(apply_given(config, options.config_file, options.settings));
   std::string& directory = config.judge.directory;
   if (!options.directory.empty()) directory = options.directory;
   if (directory.empty()) directory = cache_directory("gym-worker");

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/setup/given_settings.h"
 #include "cli/setup/hub_names.h"
 #include "generate/api/api_writer.h"
 
@@ -57,12 +58,7 @@ Result<generate::ApiConfig> api_config_of(const ModelChoice& choice) {
   generate::ApiConfig config;
   if (const char* url = std::getenv(generate::kApiUrlVariable); url != nullptr)
     config.base_url = url;
-  if (!choice.api_config.empty()) {
-    TRY_ASSIGN(const Settings in_file, settings_from_toml_file(choice.api_config));
-    TRY(apply_settings(config, in_file, choice.api_config));
-  }
-  TRY_ASSIGN(const Settings on_top, settings_from_overrides(choice.api));
-  TRY(apply_settings(config, on_top, "--api"));
+  TRY(apply_given(config, choice.api_config, choice.api, "--api"));
   if (!choice.base_url.empty()) config.base_url = choice.base_url;
   if (!choice.key_file.empty()) config.key_file = choice.key_file;
   if (config.base_url.empty()) config.base_url = kDefaultUrl;
@@ -90,11 +86,11 @@ void add_model_options(CLI::App& command, ModelChoice& choice) {
                      "That server, as http://HOST:PORT/v1 (default: $OPENAI_BASE_URL, else "
                      "api.openai.com)");
   command.add_option("--api-key-file", choice.key_file,
-                     "Its first line is the server's key (default: $OPENAI_API_KEY)");
+                     "The first line of this file is the server's key (default: $OPENAI_API_KEY)");
   command.add_option("--api-config", choice.api_config,
-                     "A TOML file of settings of how the server is asked (docs/models.md)");
+                     "A TOML file that says how the server is asked (docs/models.md)");
   command.add_option("--api", choice.api,
-                     "One such setting, as requests=32 or prices.output=10 (repeatable)");
+                     "One such setting, for example requests=32 or prices.output=10 (repeatable)");
   add_placement_options(command, choice.placement);
 }
 

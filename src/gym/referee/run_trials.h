@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::referee {
 
 // Writes what the trials show into the report. Returns false if the candidate is not correct.
-bool run_trials(Equipment& equipment, const TrialContext& context, PlanJudgement& judgement);
+bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& judgement);
 
 // Runs one trial. A candidate that fails with its programs in another order runs again with them in
 // order. If it is right there, it has a race: a GPU guarantees no order.

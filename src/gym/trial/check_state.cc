@@ -4,6 +4,7 @@
 #include <map>
 
 #include "gym/compare/compare.h"
+#include "gym/plan/analysis/batch_counter.h"
 #include "gym/plan/analysis/tensor_devices.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/replay/choices.h"
@@ -22,9 +23,9 @@ std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedT
 
 namespace {
 
-// Says whether a buffer only counts the calls. No output depends on it, so nobody has to count.
+// Says whether a buffer only counts the calls, so that a candidate need not count.
 bool only_counts_calls(const plan::Plan& task, const SharedTensor& shared) {
-  return shared.what.ends_with("num_batches_tracked") && !task.first_call_only;
+  return plan::analysis::is_batch_counter(shared.what) && !task.first_call_only;
 }
 
 }  // namespace

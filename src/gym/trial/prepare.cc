@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gym/device/copies.h"
+#include "gym/plan/analysis/batch_counter.h"
 #include "gym/trial/changeable_weights.h"
 #include "gym/trial/input_changes.h"
 #include "gym/trial/weight_changes.h"
@@ -49,7 +50,7 @@ std::vector<UnmatchedWeight> remember_unmatched(Sides& sides,
   tensors::TensorTable before;
   for (const plan::PlanParameter& parameter : sides.config.task.parameters) {
     const auto is_it = [&](const WeightPair& pair) { return pair.reference == parameter.tensor; };
-    if (std::ranges::any_of(pairs, is_it) || parameter.name.ends_with("num_batches_tracked"))
+    if (std::ranges::any_of(pairs, is_it) || plan::analysis::is_batch_counter(parameter.name))
       continue;
     unmatched.push_back({.name = parameter.name, .reference = parameter.tensor});
     before.push_back(tensors::tensor_at(sides.reference.tensors(), parameter.tensor));

@@ -3,10 +3,8 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <cstring>
-
 #include "gym/service/http/connection_threads.h"
+#include "gym/service/http/listening.h"
 
 namespace tritonsmith::serve::web {
 namespace {
@@ -152,21 +150,9 @@ WebServer::WebServer(std::unique_ptr<Library> library) : library_(std::move(libr
 
 Result<std::unique_ptr<WebServer>> WebServer::start(const WebServerConfig& config,
                                                     const Routes& routes) {
-  const auto& [host, port] = config.address;
   std::unique_ptr<WebServer> own(new WebServer(std::make_unique<Library>(config, routes)));
-  httplib::Server& server = own->library_->server;
-  errno = 0;
-  if (port == 0)
-    own->port_ = server.bind_to_any_port(host);
-  else
-    own->port_ = server.bind_to_port(host, port) ? port : -1;
-  if (own->port_ <= 0)
-    return fail("cannot listen on {}:{}: {}", host, port,
-                errno == EADDRINUSE ? "another program does; choose another port, or end it"
-                : errno != 0        ? std::strerror(errno)
-                                    : "no such address here");
-  own->thread_ = std::jthread([&server] { server.listen_after_bind(); });
-  while (!server.is_running()) std::this_thread::yield();  // until then, stop() would do nothing
+  TRY_ASSIGN(own->port_, gym::service::bind_server(own->library_->server, config.address));
+  own->thread_ = gym::service::serve_in_thread(own->library_->server);
   return own;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "gym/plan/analysis/batch_counter.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/trial/input_changes.h"
@@ -98,7 +99,7 @@ class Search {
                  tensors::tensor_at(reference.tensors(), ours[k])))
         return true;
     for (const plan::PlanParameter& parameter : task_.parameters)
-      if (!parameter.name.ends_with("num_batches_tracked") &&  // a candidate need not count it
+      if (!plan::analysis::is_batch_counter(parameter.name) &&
           differ(tensors::tensor_at(candidate.tensors(), parameter.tensor),
                  tensors::tensor_at(reference.tensors(), parameter.tensor)))
         return true;

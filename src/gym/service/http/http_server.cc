@@ -3,12 +3,11 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "base/utc_time.h"
 #include "gym/service/http/connection_threads.h"
+#include "gym/service/http/listening.h"
 #include "gym/service/http/upgrading_server.h"
 
 namespace tritonsmith::gym::service {
@@ -244,21 +243,9 @@ HttpServer::HttpServer(const HttpServerConfig& config, Service& service, Service
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerConfig& config,
                                                       Service& service, ServiceMetrics& metrics) {
-  const auto& [host, port] = config.address;
   std::unique_ptr<HttpServer> server(new HttpServer(config, service, metrics));
-  httplib::Server& library = server->library_->server;
-  errno = 0;
-  if (port == 0)
-    server->port_ = library.bind_to_any_port(host);
-  else
-    server->port_ = library.bind_to_port(host, port) ? port : -1;
-  if (server->port_ <= 0)
-    return fail("cannot listen on {}:{}: {}", host, port,
-                errno == EADDRINUSE ? "another program does; choose another port, or end it"
-                : errno != 0        ? std::strerror(errno)
-                                    : "no such address here");
-  server->thread_ = std::jthread([&library] { library.listen_after_bind(); });
-  while (!library.is_running()) std::this_thread::yield();  // until then, stop() would do nothing
+  TRY_ASSIGN(server->port_, bind_server(server->library_->server, config.address));
+  server->thread_ = serve_in_thread(server->library_->server);
   return server;
 }
 

@@ -21,6 +21,18 @@ void note_atomic(Lowering& lowering, Instruction& made, MemoryOrder order) {
   atomics = std::max(atomics, is_block ? Atomics::blocks : Atomics::scalars);
 }
 
+// Returns the operands of a store or an atomic: pointers, values and perhaps a mask, which fit.
+Result<std::vector<Value>> stored_operands(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 2, 3));
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
+  const ValueType& pointers = inputs[0].type;
+  if (pointers.element != Element::pointer || inputs[1].type != pointers.pointed_to())
+    return lowering.malformed(operation, "its value does not fit its pointer");
+  if (inputs.size() > 2 && inputs[2].type != inputs[1].type.with_element(Element::i1))
+    return lowering.malformed(operation, "its mask does not fit");
+  return inputs;
+}
+
 }  // namespace
 
 Status lower_load(Lowering& lowering, const Operation& operation) {
@@ -46,13 +58,8 @@ Status lower_load(Lowering& lowering, const Operation& operation) {
 }
 
 Status lower_store(Lowering& lowering, const Operation& operation) {
-  TRY(lowering.expect_operands(operation, 2, 3));
-  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
+  TRY_ASSIGN(const std::vector<Value> inputs, stored_operands(lowering, operation));
   const ValueType& pointers = inputs[0].type;
-  if (pointers.element != Element::pointer || inputs[1].type != pointers.pointed_to())
-    return lowering.malformed(operation, "its value does not fit its pointer");
-  if (inputs.size() > 2 && inputs[2].type != inputs[1].type.with_element(Element::i1))
-    return lowering.malformed(operation, "its mask does not fit");
   Handler handler = store_handler(pointers.pointee);
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("of {}", name_of(pointers.pointee)));
@@ -80,13 +87,8 @@ Status lower_add_pointer(Lowering& lowering, const Operation& operation) {
 }
 
 Status lower_atomic(Lowering& lowering, const Operation& operation) {
-  TRY(lowering.expect_operands(operation, 2, 3));
-  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
+  TRY_ASSIGN(const std::vector<Value> inputs, stored_operands(lowering, operation));
   const ValueType& pointers = inputs[0].type;
-  if (pointers.element != Element::pointer || inputs[1].type != pointers.pointed_to())
-    return lowering.malformed(operation, "its value does not fit its pointer");
-  if (inputs.size() > 2 && inputs[2].type != inputs[1].type.with_element(Element::i1))
-    return lowering.malformed(operation, "its mask does not fit");
   std::string kind = operation.keywords.empty() ? "" : operation.keywords[0];
   Handler handler = atomic_handler(kind, pointers.pointee);
   if (handler == nullptr)
