@@ -7,11 +7,11 @@ namespace tritonsmith::cli {
 
 void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   command.add_option("--config", options.config,
-                     "Of a folder in the Hugging Face hub's layout: one of its configs");
-  command.add_option("--split", options.split, "Of such a folder: one of its splits")
+                     "Read this config of a folder in the Hugging Face hub's layout");
+  command.add_option("--split", options.split, "Read this split of such a folder")
       ->capture_default_str();
-  command.add_option("--limit", options.limit, "At most so many");
-  command.add_flag("--keep-going", options.keep_going, "Name and skip what cannot be used");
+  command.add_option("--limit", options.limit, "Stop after so many");
+  command.add_flag("--keep-going", options.keep_going, "Name and skip rows that cannot be used");
 }
 
 datasets::ImportOptions import_options(const DatasetOptions& options) {

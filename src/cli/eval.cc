@@ -237,25 +237,29 @@ void add_eval_command(CLI::App& app, Run& run) {
       "--from-samples", options->samples_folder,
       "Judge this folder of samples in KernelBench's layout, in place of a model's");
   command
-      ->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
+      ->add_option("--out", options->out,
+                   "The folder of the records. An evaluation that stopped there continues")
       ->required();
   command->add_option("--name", config.name,
-                      "What reports call it (default: as the folder of --out)");
+                      "The name in reports (default: that of the folder of --out)");
   command
-      ->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
+      ->add_option("--samples", config.samples,
+                   "How many completions are sampled for each task, beside a greedy one")
       ->check(CLI::Range(0, 100000));
   add_sampling_options(*command, config.sampling);
   add_asking_options(*command, options->asking);
-  command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
+  command->add_option("--trials", config.trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--level", config.levels, "Only tasks in a folder levelN (KernelBench's)");
+  command->add_option("--level", config.levels,
+                      "Take only tasks in a folder levelN (KernelBench's)");
   add_turns_options(*command, options->turns);
-  command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
-  command->add_option("--seed", config.seed, "Every random choice follows from it");
+  command->add_option("--limit", config.limit,
+                      "Take only so many tasks from the beginning; 0: all");
+  command->add_option("--seed", config.seed, "Every random choice follows from this number");
   add_gym_options(*command, options->gym);
   command
       ->add_option("--baselines", config.baselines,
-                   "Also time the task run otherwise, on a GPU: eager, torch_compile")
+                   "On a GPU, also time the task in these other ways: eager, torch_compile")
       ->check(CLI::IsMember({"eager", "torch_compile"}));
   add_choice(*command, "--policy", config.policy, kPolicyHelp);
   add_choice(*command, "--backend", config.backend, kBackendHelp);

@@ -61,10 +61,10 @@ void add_import(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
       ->required();
   command->add_option("--out", options->out, "The JSONL to write")->required();
   command->add_option("--name", options->from.name,
-                      "What to call the data set (default: its name)");
+                      "The data set's name in the examples (default: its own name)");
   add_dataset_options(*command, options->from);
   add_choice(*command, "--turns", options->turns,
-             "Of a conversation: which answers become examples, each with all before it");
+             "Which answers of a conversation become examples, each with all messages before it");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ImportConfig>());
   add_example(*command, "examples import drkernel-coldstart-8k --turns best --out examples.jsonl");
   add_example(*command,
@@ -85,10 +85,11 @@ void add_export(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
                    "the Hugging Face hub's layout")
       ->required();
   add_choice(*command, "--layout", options->layout, "The columns");
-  command->add_option("--split", options->from.split, "Of a folder: the split's name")
+  command
+      ->add_option("--split", options->from.split, "The name of the split, if a folder is written")
       ->capture_default_str();
   command->add_option("--licence", options->licence,
-                      "Of a folder: the licence that its README names");
+                      "The licence that the README names, if a folder is written");
   add_example(*command,
               "examples export examples.jsonl --layout messages --out data/train.parquet");
   command->callback(

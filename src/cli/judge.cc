@@ -173,14 +173,15 @@ void add_judge_command(CLI::App& app, Run& run) {
   command->add_option("--task", options->task, kTaskHelp)->required();
   add_module_options(*command, options->module);
   command
-      ->add_option("--kernel", options->kernel_files,
-                   "The candidate: a file that defines ModelNew; several are judged side by side")
+      ->add_option(
+          "--kernel", options->kernel_files,
+          "The candidate: a file that defines ModelNew. Several files are judged side by side")
       ->required();
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   add_choice(*command, "--policy", options->policy, kPolicyHelp);
   add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
   add_choice(*command, "--strides", options->strides, kStridesHelp);
-  command->add_option("--trials", options->trials, "Trials with fresh values")
+  command->add_option("--trials", options->trials, "How many trials with fresh values are run")
       ->check(CLI::Range(1, 1000));
   command->add_option(
       "--target", options->target,
@@ -189,12 +190,13 @@ void add_judge_command(CLI::App& app, Run& run) {
                   fmt::join(gym::compile::kTargets, ", "), gym::compile::kDefaultTarget));
   add_data_option(*command, options->data);
   command->add_option("--store", options->directory,
-                      "Folder of the verdict store (default: the user's cache)");
-  command->add_flag("--no-store", options->no_store, "Judge anew, keep nothing");
+                      "The folder of the verdict store (default: in the user's cache)");
+  command->add_flag("--no-store", options->no_store,
+                    "Judge again even if the same kernel was judged before, and store nothing");
   auto* json = command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
   command
       ->add_flag("--feedback", options->feedback,
-                 "Print the verdict as a model is told of it between turns")
+                 "Print the verdict as the text that a model gets between turns")
       ->excludes(json);
   add_example(*command, "judge --task relu.py --kernel candidate.py");
   add_example(*command,

@@ -88,8 +88,9 @@ void add_export_command(CLI::App& parent, Run& run) {
   command->add_option("--out", options->out, "The directory to write")->required();
   add_choice(*command, "--type", options->type, "What weights are rounded to");
   command
-      ->add_option("--file-gb", options->file_gb,
-                   "The most of weights in a file, in GB; a larger tensor has one for itself")
+      ->add_option(
+          "--file-gb", options->file_gb,
+          "A file holds weights of at most so many GB; a larger tensor gets a file of its own")
       ->check(CLI::PositiveNumber);
   add_example(*command, "model export --model runs/rl/checkpoints/step-120 --out exported");
   command->callback(
@@ -103,10 +104,11 @@ void add_model_command(CLI::App& app, Run& run) {
   model->require_subcommand(1);
   CLI::App* make = model->add_subcommand(
       "make", "Write an untrained model with a tokenizer learnt from examples");
-  make->add_option("--examples", options->examples, "JSONL, as `tasks teach` writes it")
+  make->add_option("--examples", options->examples,
+                   "A JSONL of examples, as `tasks teach` writes it")
       ->required();
   make->add_option("--out", options->out, "The directory to write")->required();
-  make->add_option("--set", options->set, "key=value (repeatable)");
+  make->add_option("--set", options->set, "A setting as key=value (repeatable)");
   add_example(*make, "model make --examples data/examples.jsonl --out data/start");
   make->footer([] { return "settings:\n" + config_help<NewModelConfig>(); });
   make->callback([&run, options] { run = [options] { return finish(make_model(*options)); }; });

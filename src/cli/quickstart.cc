@@ -227,10 +227,12 @@ void add_quickstart_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<QuickstartOptions>();
   CLI::App* command =
       app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
-  command->add_option("--seed", options->seed, "Everything random follows from it");
-  command->add_option("--out", options->out,
-                      "Where everything goes; an unfinished one is gone on with");
-  command->add_option("--set", options->set, "key=value, over the defaults (repeatable)");
+  command->add_option("--seed", options->seed, "Every random choice follows from this number");
+  command->add_option(
+      "--out", options->out,
+      "The folder of everything that is written. A quickstart that stopped there continues");
+  command->add_option("--set", options->set,
+                      "A setting as key=value in place of its default (repeatable)");
   add_example(*command, "quickstart --seed 1 --out runs/quickstart");
   command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });
   command->callback([&run, options] { run = [options] { return finish(quickstart(*options)); }; });

@@ -199,26 +199,26 @@ void add_rejudge_command(CLI::App& app, Run& run) {
   command->add_option("SAMPLES", options->records, "samples.jsonl of runs and evaluations")
       ->required();
   command
-      ->add_option(
-          "--suite", options->suite,
-          "Where their tasks come from: 'quickstart:seed=1,train=6000', a folder, a .jsonl")
+      ->add_option("--suite", options->suite,
+                   "The suite of their tasks: 'quickstart:seed=1,train=6000', a folder, a .jsonl")
       ->required();
-  command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
+  command->add_option("--trials", options->trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options->seed, "Of the other sizes");
+  command->add_option("--seed", options->seed, "The other sizes follow from this number");
   add_choice(*command, "--policy", options->policy, kPolicyHelp);
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   CLI::Option* rewarded =
       command->add_flag("--rewarded", options->rewarded,
-                        "Judge what a run paid for, also where a finding rejects it");
+                        "Judge kernels that a run paid for, even if a finding rejects them");
   command
       ->add_flag("--refused", options->refused,
-                 "Judge what was refused for its values, and name whom this judge accepts")
+                 "Judge kernels that were refused for their values, and name those that this judge "
+                 "accepts")
       ->excludes(rewarded);
   command->add_flag("--use-store", options->use_store,
-                    "Take verdicts that an earlier rejudgement of other records has reached");
+                    "Use verdicts that an earlier call reached for other records");
   command->add_option("--limit", options->limit,
-                      "At most so many kernels, evenly spread over the records; 0: all");
+                      "Judge at most so many kernels, evenly spread over the records; 0: all");
   command->add_option("--out", options->out, "Write the result as JSON to this file");
   add_gym_options(*command, options->gym);
   add_example(*command, "rejudge runs/rl-small/samples.jsonl --suite quickstart:seed=1,train=6000");

@@ -57,7 +57,8 @@ void add_report_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
   command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
   command->add_option("--html", options->html, "The page to write");
-  command->add_option("--markdown", options->markdown, "The tables as Markdown, to this file");
+  command->add_option("--markdown", options->markdown,
+                      "Also write the tables as Markdown to this file");
   command->add_option("--baseline", options->baseline,
                       "The evaluation that later ones are compared with, by name (default: the "
                       "first that had anything accepted)");

@@ -97,10 +97,11 @@ void add_score_command(CLI::App& app, Run& run) {
   command->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout");
   add_placement_options(*command, options->placement);
   auto* source = command->add_option_group("source");
-  source->add_option("--ids", options->ids, "Token ids, as 1,2,3")->delimiter(',');
+  source->add_option("--ids", options->ids, "Token ids such as 1,2,3")->delimiter(',');
   source->add_option("--text", options->text_file, "A text file, for the model's tokenizer");
   source->require_option(1);
-  command->add_flag("--json", options->json, "One line of JSON: ids and logprobs (null first)");
+  command->add_flag("--json", options->json,
+                    "Print one line of JSON: ids and logprobs (null first)");
   add_example(*command, "score --model runs/sft-small/checkpoints/step-1200 --ids 1,2,3 --json");
   command->callback([&run, options] { run = [options] { return finish(score(*options)); }; });
 }

@@ -32,12 +32,18 @@ struct ServeConfig {
   static Fields<ServeConfig> fields() {
     using C = ServeConfig;
     return {
-        field("searches", &C::searches, "that run at a time", between(1, 256)),
-        field("waiting", &C::waiting, "searches that wait; more are refused", between(0, 1 << 20)),
-        field("choices", &C::choices, "completions of one request", between(1, 1024)),
-        field("connections", &C::connections, "at a time; more get 503", between(2, 1 << 14)),
-        field("body_mib", &C::body_mib, "of a request", between(1, 1 << 10)),
-        field("idle_seconds", &C::idle_seconds, "until a silent client is left", between(1, 3600))};
+        field("searches", &C::searches, "How many searches run at a time.", between(1, 256)),
+        field("waiting", &C::waiting,
+              "How many searches may wait. The server refuses further ones.", between(0, 1 << 20)),
+        field("choices", &C::choices, "How many completions one request may ask for.",
+              between(1, 1024)),
+        field("connections", &C::connections,
+              "How many connections may be open. Further ones get status 503.",
+              between(2, 1 << 14)),
+        field("body_mib", &C::body_mib, "The largest body of a request, in MiB.",
+              between(1, 1 << 10)),
+        field("idle_seconds", &C::idle_seconds,
+              "The server drops a client that is silent for this long.", between(1, 3600))};
   }
 };
 
@@ -142,17 +148,21 @@ void add_serve_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "serve", "Serve a model and its verified kernels: OpenAI's protocol and a web page");
   add_model_options(*command, options->model);
-  command->add_option("--listen", options->listen, "HOST:PORT; port 0: any")->required();
+  command
+      ->add_option("--listen", options->listen, "The address HOST:PORT; port 0 takes any free one")
+      ->required();
   command->add_option("--name", options->name,
-                      "What clients call the model (default: its own name)");
-  command->add_option("--dir", options->directory,
-                      "Searches, verdicts and the secret (default: the user's cache)");
-  auto* token_file = command->add_option(
-      "--serve-token-file", options->serve_token_file,
-      "Its first line must be shown as a key; needed where other machines can reach HOST");
+                      "The model's name for clients (default: its own name)");
+  command->add_option(
+      "--dir", options->directory,
+      "The folder of searches, verdicts and the secret (default: in the user's cache)");
+  auto* token_file = command->add_option("--serve-token-file", options->serve_token_file,
+                                         "Clients must show the first line of this file as their "
+                                         "key. Needed where other machines can reach HOST");
   command
       ->add_option("--tokens", options->tokens_file,
-                   "Several keys instead, with limits: a TOML file (docs/gym-operator.md)")
+                   "A TOML file of several keys with limits, in place of --serve-token-file "
+                   "(docs/gym-operator.md)")
       ->excludes(token_file);
   add_asking_options(*command, options->asking);
   add_gym_options(*command, options->gym);

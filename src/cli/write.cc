@@ -255,14 +255,16 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--patch", options->patch,
                       "Of a class or function of your code: write a module here that takes its "
                       "place, and a test beside it");
-  command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
+  command
+      ->add_option("--samples", options->samples,
+                   "How many conversations are tried. The first one is greedy")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
   add_sampling_options(*command, options->sampling);
   add_asking_options(*command, options->asking);
-  command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
+  command->add_option("--trials", options->trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options->seed, "Every random choice follows from it");
+  command->add_option("--seed", options->seed, "Every random choice follows from this number");
   add_gym_options(*command, options->gym);
   add_choice(*command, "--policy", options->policy, kPolicyHelp);
   add_choice(*command, "--backend", options->backend, kBackendHelp);

@@ -5,16 +5,18 @@ namespace tritonsmith::episode {
 Fields<TurnsConfig> TurnsConfig::fields() {
   using S = TurnsConfig;
   return {
-      field("limit", &S::limit,
-            "turns of a conversation; each later one sees the verdict of "
-            "the one before",
-            between(1, 1000)),
+      field(
+          "limit", &S::limit,
+          "How many turns a conversation has. Each later turn sees the verdict of the one before.",
+          between(1, 1000)),
       field("context", &S::context,
-            "which earlier turns a turn sees: all, the best by reward, or the last"),
-      field("keep", &S::keep, "best and last: how many of them", between(1, 1000)),
-      field("end_when", &S::end_when, "end early: never, once accepted, or once accepted and fast"),
-      field("fast_speedup", &S::fast_speedup, "what fast is, against the reference",
-            at_least(0.0))};
+            "Which earlier turns a turn sees: all, the best by reward, or the last."),
+      field("keep", &S::keep, "How many turns the contexts best and last keep.", between(1, 1000)),
+      field("end_when", &S::end_when,
+            "When a conversation ends early: never, once accepted, or once fast (accepted, with "
+            "`fast_speedup`)."),
+      field("fast_speedup", &S::fast_speedup,
+            "The speed-up over the reference that counts as fast.", at_least(0.0))};
 }
 
 bool is_over(int turn, const Verdict& verdict, const TurnsConfig& config) {

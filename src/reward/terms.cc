@@ -16,27 +16,30 @@ bool has_finding(const Kernel& kernel, std::string_view rule) {
 Fields<RewardConfig> RewardConfig::fields() {
   return {
       field("earning", &RewardConfig::earning,
-            "what execution must come to: accepted, or correct (pays for hacks: only to measure "
-            "what the checks are worth)"),
-      field("format", &RewardConfig::format, "weight of plan and answer in their tags",
+            "Which verdict is rewarded for execution: accepted, or correct. `correct` pays for "
+            "hacks too, and only serves to measure what the checks are worth."),
+      field("format", &RewardConfig::format, "The weight of a plan and an answer in their tags.",
             at_least(0.0)),
-      field("similarity", &RewardConfig::similarity, "weight of likeness to a reference solution",
-            at_least(0.0)),
-      field("compiled", &RewardConfig::compiled, "weight of compiling", at_least(0.0)),
-      field("correct", &RewardConfig::correct, "weight of being accepted (or correct: earning)",
+      field("similarity", &RewardConfig::similarity,
+            "The weight of similarity to a reference solution.", at_least(0.0)),
+      field("compiled", &RewardConfig::compiled, "The weight of compiling.", at_least(0.0)),
+      field("correct", &RewardConfig::correct, "The weight of the verdict that `earning` names.",
             at_least(0.0)),
       field("speed", &RewardConfig::speed,
-            "weight of the speed-up over the reference, where a GPU measured it", at_least(0.0)),
-      field("speed_cap", &RewardConfig::speed_cap, "a higher speed-up earns no more",
+            "The weight of the speed-up over the reference, where a GPU measured it.",
+            at_least(0.0)),
+      field("speed_cap", &RewardConfig::speed_cap, "A higher speed-up earns no more than this one.",
             at_least(0.0)),
       field("coverage", &RewardConfig::coverage,
-            "weight of the share of device time in the candidate's own kernels", at_least(0.0)),
+            "The weight of the share of device time in the candidate's own kernels.",
+            at_least(0.0)),
       field("saturation_begin", &RewardConfig::saturation_begin,
-            "moving rate from which format and compiled pay less", between(0.0, 2.0)),
+            "The terms format and compiled pay less from this moving rate on.", between(0.0, 2.0)),
       field("saturation_end", &RewardConfig::saturation_end,
-            "moving rate from which they pay nothing", between(0.0, 2.0)),
-      field("rate_memory", &RewardConfig::rate_memory, "share of the moving rate that a step keeps",
-            between(0.0, 0.9999))};
+            "The terms format and compiled pay nothing from this moving rate on.",
+            between(0.0, 2.0)),
+      field("rate_memory", &RewardConfig::rate_memory,
+            "The share of the moving rate that a step keeps.", between(0.0, 0.9999))};
 }
 
 double format_value(const Kernel& kernel) {

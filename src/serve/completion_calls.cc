@@ -32,7 +32,7 @@ Status check_members(const Json& json, const std::vector<std::string>& known) {
 constexpr std::size_t kLongestComparedText = std::size_t{64} << 10;
 constexpr std::size_t kMostComparedText = std::size_t{4} << 20;  // of one request
 
-// What `each` makes of every item of the list `asked`, as {answered: [...]}.
+// Applies `each` to every item of the list `asked` and returns {answered: [...]}.
 Result<Json> map_list(const Json& body, const std::string& asked, const std::string& answered,
                       const auto& each) {
   if (!body.contains(asked) || !body[asked].is_array()) return fail("{} is a list", asked);

@@ -71,12 +71,13 @@ std::string conversion(const Task& task, PromptStyle style) {
 }  // namespace
 
 Fields<PromptConfig> PromptConfig::fields() {
-  return {field("kind", &PromptConfig::kind,
-                "what a prompt shows: the task's instruction or its source"),
-          field("style", &PromptConfig::style,
-                "full explains the form of the answer, compact does not"),
-          field("system", &PromptConfig::system,
-                "a system message before each prompt; empty for none")};
+  return {
+      field("kind", &PromptConfig::kind,
+            "What a prompt shows: the task's instruction, its source, or (automatic) the "
+            "instruction where there is one."),
+      field("style", &PromptConfig::style,
+            "The style `full` explains the form of the answer, `compact` does not."),
+      field("system", &PromptConfig::system, "A system message before each prompt. Empty: none.")};
 }
 
 std::vector<Message> prompt_for(const Task& task, const PromptConfig& config) {

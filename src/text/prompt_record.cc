@@ -6,7 +6,7 @@ namespace tritonsmith::text {
 
 Fields<PromptRecord> PromptRecord::fields() {
   Fields<PromptRecord> fields = {field("max_new_tokens", &PromptRecord::max_new_tokens,
-                                       "tokens of a completion, at most; 0: not known",
+                                       "The most tokens of a completion. 0: not known.",
                                        at_least(0))};
   for (auto& inner : PromptConfig::fields())
     fields.push_back(

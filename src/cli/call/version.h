@@ -1,4 +1,4 @@
-// What --version says: all that a verdict depends on besides the machine.
+// The text of --version: everything besides the machine that a verdict depends on.
 #pragma once
 
 #include <string>

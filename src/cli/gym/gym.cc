@@ -125,7 +125,7 @@ Status show_status(const SubmitOptions& options) {
 void add_remote(CLI::App& command, gym::remote::RemoteJudgeConfig& remote) {
   command.add_option("--url", remote.url, "The service, as in http://127.0.0.1:8800")->required();
   command.add_option("--token-file", remote.token_file,
-                     "Holds the token (default: $TRITONSMITH_GYM_TOKEN)");
+                     "The file of the token (default: $TRITONSMITH_GYM_TOKEN)");
 }
 
 void add_submit(CLI::App& gym, Run& run) {
@@ -136,20 +136,23 @@ void add_submit(CLI::App& gym, Run& run) {
       command->add_option("--task", options->task_file,
                           "File with Model, get_inputs and get_init_inputs"),
       command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew")};
-  command->add_option("--jobs", options->jobs_file,
-                      "JSONL instead: a job a line, as docs/service.md has it");
+  command->add_option(
+      "--jobs", options->jobs_file,
+      "Submit a JSONL of jobs instead, one a line, as docs/service.md describes them");
   of_one_job.push_back(add_choice(*command, "--policy", options->policy, kPolicyHelp));
   of_one_job.push_back(add_choice(*command, "--comparison", options->comparison, kComparisonHelp));
   of_one_job.push_back(add_choice(*command, "--strides", options->strides, kStridesHelp));
   of_one_job.push_back(add_choice(*command, "--backend", options->backend, kBackendHelp));
   add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
-  of_one_job.push_back(command->add_option("--trials", options->trials, "Trials with fresh values")
-                           ->check(CLI::Range(1, 1000)));
+  of_one_job.push_back(
+      command->add_option("--trials", options->trials, "How many trials with fresh values are run")
+          ->check(CLI::Range(1, 1000)));
   of_one_job.push_back(
       command->add_option("--device", options->device,
                           "Judge on this class of devices only: a GPU's name, sm_90, gpu or cpu"));
-  command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
-  command->add_flag("--json", options->json, "One line of JSON a verdict");
+  command->add_flag("--fresh", options->fresh,
+                    "Judge again even if the same job was judged before");
+  command->add_flag("--json", options->json, "Print each verdict as one line of JSON");
   add_example(*command,
               "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
   add_example(*command, "gym submit --url http://127.0.0.1:8800 --jobs jobs.jsonl --json");
@@ -164,13 +167,14 @@ void add_work(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<WorkOptions>();
   CLI::App* command = gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
   command->add_option("--store", options->store, "redis://HOST:PORT or unix:FILE")->required();
-  command->add_option("--dir", options->directory,
-                      "Verdicts, compiled kernels and the secret (default: the user's cache)");
+  command->add_option(
+      "--dir", options->directory,
+      "The folder of verdicts, compiled kernels and the secret (default: in the user's cache)");
   command
       ->add_option("--drain-seconds", options->drain_seconds,
-                   "How long it finishes its jobs after a signal to stop")
+                   "After a signal to stop, the worker finishes its jobs for at most so long")
       ->check(CLI::Range(0.0, 86400.0));
-  command->add_option("--config", options->config_file, "A TOML file");
+  command->add_option("--config", options->config_file, "A TOML file of settings");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
   add_example(*command, "gym work --store redis://127.0.0.1:6379");
   command->callback(
@@ -183,9 +187,11 @@ void add_gym_command(CLI::App& app, Run& run) {
 
   const auto serving = std::make_shared<ServeOptions>();
   CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");
-  serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
-  auto* directory = serve->add_option("--dir", serving->directory,
-                                      "Jobs, verdicts and the secret (default: the user's cache)");
+  serve->add_option("--listen", serving->listen, "The address HOST:PORT; port 0 takes any free one")
+      ->required();
+  auto* directory = serve->add_option(
+      "--dir", serving->directory,
+      "The folder of jobs, verdicts and the secret (default: in the user's cache)");
   serve
       ->add_option(
           "--store", serving->store,
@@ -200,9 +206,10 @@ void add_gym_command(CLI::App& app, Run& run) {
                                        "$TRITONSMITH_GYM_TOKEN)");
   serve
       ->add_option("--tokens", serving->tokens_file,
-                   "Several tokens instead, with quotas: a TOML file (docs/gym-operator.md)")
+                   "A TOML file of several tokens with quotas, in place of --token-file "
+                   "(docs/gym-operator.md)")
       ->excludes(token_file);
-  serve->add_option("--config", serving->config_file, "A TOML file");
+  serve->add_option("--config", serving->config_file, "A TOML file of settings");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --suite curriculum");
@@ -215,7 +222,7 @@ void add_gym_command(CLI::App& app, Run& run) {
   const auto asking = std::make_shared<SubmitOptions>();
   CLI::App* status = gym->add_subcommand("status", "Ask a service how it, or one job, is doing");
   add_remote(*status, asking->remote);
-  status->add_option("JOB", asking->job, "A job's id");
+  status->add_option("JOB", asking->job, "The id of a job");
   add_example(*status, "gym status --url http://127.0.0.1:8800");
   status->callback([asking, &run] { run = [asking] { return finish(show_status(*asking)); }; });
 }

@@ -17,8 +17,9 @@ constexpr std::int64_t kOwnTokens = 2048, kRemoteTokens = 8192;  // of a complet
 
 void add_asking_options(CLI::App& command, Asking& asking) {
   command
-      .add_option("--max-tokens", asking.max_tokens,
-                  "Of a completion (default: as the model was trained, else up to 2048)")
+      .add_option(
+          "--max-tokens", asking.max_tokens,
+          "The most tokens of a completion (default: as the model was trained, else up to 2048)")
       ->check(CLI::Range(1, 1 << 24));
   command
       .add_option("--prompt-style", asking.style,

@@ -15,7 +15,7 @@ namespace tritonsmith::cli {
 gym::service::MakeJudge tested_judges(const gym::judge::LocalJudgeConfig& config,
                                       gym::judge::KnownVerdicts& known);
 
-// What the worker of this machine tells the others. It takes twice as many jobs as it judges at a
+// The facts that this machine's worker shows to the others. It takes twice as many jobs as it judges at a
 // time, so that the judge never has to wait.
 gym::service::WorkerSettings worker_settings(const gym::judge::LocalJudgeConfig& config);
 

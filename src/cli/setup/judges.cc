@@ -93,7 +93,7 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
   command.add_option("--gym", gym.url,
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
-                     "Holds its token (default: $TRITONSMITH_GYM_TOKEN)");
+                     "The file of its token (default: $TRITONSMITH_GYM_TOKEN)");
   add_data_option(command, gym.data);
 }
 

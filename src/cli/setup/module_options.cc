@@ -12,16 +12,16 @@ void add_module_options(CLI::App& command, ModuleOptions& options) {
   command
       .add_option(
           "--inputs", options.inputs,
-          "Of a class or function: its call's arguments, as in \"randn(8, 1024, "
-          "dtype=bf16), mask=None\", or a .pt or .safetensors file of examples. Repeatable: "
-          "a kernel must then be right for all")
+          "The arguments of a call of the class or function, as in \"randn(8, 1024, dtype=bf16), "
+          "mask=None\", or a .pt or .safetensors file of examples. Repeatable: a kernel must then "
+          "be right for all")
       ->allow_extra_args(false);
   command.add_option("--init", options.init,
-                     "Of a class: its constructor's arguments, as in \"1024, bias=False\"");
+                     "The arguments of the class's constructor, as in \"1024, bias=False\"");
   command.add_option("--dtype", options.dtype,
-                     "Of a class: convert its weights to this type, as Module.to does");
+                     "Convert the weights of a class to this type, as Module.to does");
   command.add_option("--captured", options.captured,
-                     "Of a class: take the arguments that are not given from this file of "
+                     "Take the arguments of a class that are not given from this file of "
                      "`tritonsmith capture`, or from its module FILE:NUMBER");
 }
 

@@ -38,16 +38,18 @@ Status save_companions(const std::filesystem::path& directory, const text::Token
 Fields<NewModelConfig> NewModelConfig::fields() {
   using C = NewModelConfig;
   Fields<C> fields = {
-      field("seed", &C::seed, "the random weights follow from it"),
+      field("seed", &C::seed, "The random weights follow from this seed."),
       field("vocabulary", &C::vocabulary,
-            "tokens of the tokenizer, which is trained on the examples", between(300, 1 << 20)),
+            "How many tokens the tokenizer has. It is trained on the examples.",
+            between(300, 1 << 20)),
       field("pieces", &C::pieces,
-            "what a token may span at most: of phrases a line's parts, of qwen2 a word, as in "
-            "published models; qwen2, llama3, gpt2, lines, phrases or whole"),
+            "The longest text that one token may span: qwen2, llama3 and gpt2 split words as the "
+            "published models do; lines, phrases (parts of a line) or whole."),
       field("vocab_size", &C::vocab_size,
-            "rows of the embedding, if more than the tokens; 0: one for each token",
+            "Rows of the embedding, if there are more than tokens. 0: one row for each token.",
             at_least<std::int64_t>(0)),
-      field("type", &C::type, "float32, bfloat16 or float16: what the weights are written in")};
+      field("type", &C::type,
+            "The type in which the weights are written: float32, bfloat16 or float16.")};
   for (auto& inner : model::ModelConfig::fields())
     if (inner.name != "vocab_size")
       fields.push_back({.name = inner.name,

@@ -54,11 +54,14 @@ QuickstartConfig QuickstartConfig::with_seed(std::uint64_t seed) {
 Fields<QuickstartConfig> QuickstartConfig::fields() {
   Fields<QuickstartConfig> all = {
       field("vocabulary", &QuickstartConfig::vocabulary,
-            "tokens of the tokenizer, trained on the teacher's solutions", at_least(300)),
-      field("heldout", &QuickstartConfig::heldout, "tasks evaluated on", at_least(1)),
-      field("samples", &QuickstartConfig::samples, "completions sampled a held-out task",
-            at_least(1)),
-      field("trials", &QuickstartConfig::trials, "inputs each kernel is tried on", at_least(1))};
+            "How many tokens the tokenizer has. It is trained on the teacher's solutions.",
+            at_least(300)),
+      field("heldout", &QuickstartConfig::heldout,
+            "On how many held-out tasks the model is evaluated.", at_least(1)),
+      field("samples", &QuickstartConfig::samples,
+            "How many completions are sampled for each held-out task.", at_least(1)),
+      field("trials", &QuickstartConfig::trials, "On how many inputs each kernel is tried.",
+            at_least(1))};
   append_section(all, "curriculum", &QuickstartConfig::curriculum);
   append_section(all, "teacher", &QuickstartConfig::teacher);
   append_section(all, "model", &QuickstartConfig::model);

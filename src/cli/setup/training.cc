@@ -23,9 +23,10 @@ CLI::App* add_training_command(CLI::App& app, const std::string& name, const std
   CLI::App* command = app.add_subcommand(name, help);
   command
       ->add_option("CONFIG", call->config,
-                   "A config file (TOML), or the directory of a run to go on with")
+                   "A config file (TOML), or the directory of a run to continue")
       ->required();
-  command->add_option("--set", call->set, "key=value, over the config (repeatable)");
+  command->add_option("--set", call->set,
+                      "A setting as key=value in place of the config's (repeatable)");
   command->add_flag("--dry-run", call->is_dry_run,
                     "Print the resolved config and check everything; start nothing");
   return command;

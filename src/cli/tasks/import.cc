@@ -143,7 +143,7 @@ void add_import_command(CLI::App& tasks, Run& run) {
       ->required();
   command->add_option("--out", options->out, "The JSONL to write")->required();
   command->add_option("--suite", options->from.name,
-                      "What to call the suite (default: the folder's or the data set's name)");
+                      "The suite's name (default: that of the folder or the data set)");
   add_dataset_options(*command, options->from);
   add_data_option(*command, options->gym.data);
   CLI::Option* no_lint =
@@ -178,7 +178,8 @@ void add_export_command(CLI::App& tasks, Run& run) {
       ->add_option("--layout", options->layout,
                    "Rows instead of files: kernelbench (code, level, name, problem_id) or verl")
       ->check(CLI::IsMember({"kernelbench", "verl"}));
-  command->add_option("--licence", options->licence, "Of a folder of rows: the README's licence");
+  command->add_option("--licence", options->licence,
+                      "The licence that the README names, if a folder of rows is written");
   add_selection(*command, options->selection);
   add_example(*command, "tasks export data/tasks.jsonl --out folder");
   add_example(*command, "tasks export data/tasks.jsonl --layout verl --out rl/train.parquet");

@@ -134,7 +134,8 @@ void add_lint_command(CLI::App& tasks, Run& run) {
       ->add_option("--secrets", options->measure.secrets,
                    "A fault must be refused under so many secrets (default 3)")
       ->check(CLI::Range(1, 100));
-  command->add_flag("--anew", options->anew, "Measure again what an earlier call measured");
+  command->add_flag("--anew", options->anew,
+                    "Measure again, even if an earlier call measured the same task");
   command->add_flag("--no-look", options->no_look,
                     "Only measure faults; leave out the search for cheap answers");
   command->add_flag("--json", options->json, "One JSON object a task on stdout");

@@ -97,7 +97,8 @@ Status make_pairs(const PairsOptions& options) {
 void add_pairs_command(CLI::App& tasks, Run& run) {
   auto options = std::make_shared<PairsOptions>();
   CLI::App* command = tasks.add_subcommand(
-      "pairs", "Make Triton solutions of PyTorch modules by Inductor, and keep what is accepted");
+      "pairs",
+      "Make Triton solutions of PyTorch modules by Inductor, and keep those that are accepted");
   command
       ->add_option("SUITE", options->from.path,
                    "zoo, curriculum, a folder of .py files, or a data set (.parquet, .jsonl, "
@@ -105,16 +106,16 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
       ->required();
   command
       ->add_option("--out", options->out,
-                   "The folder for pairs.jsonl; a later call goes on where this one stopped")
+                   "The folder for pairs.jsonl. A later call continues where this one stopped")
       ->required();
   add_dataset_options(*command, options->from);
   add_choice(*command, "--policy", options->policy,
              "What torch may do: with fused, matrix products and convolutions");
   add_choice(*command, "--backend", options->backend, kBackendHelp);
-  command->add_option("--trials", options->trials, "Of each judgement")
+  command->add_option("--trials", options->trials, "How many trials each judgement has")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  command->add_option("--slots", options->slots, "Modules at a time")
+  command->add_option("--slots", options->slots, "How many modules are worked on at a time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   add_gym_options(*command, options->gym);

@@ -177,7 +177,8 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, R
                     "Also write an honest solution of each task as {task, kernel}, for "
                     "reward.similarity");
   add_choice(*teach, "--policy", options->policy,
-             "Of the gym, where first answers are judged to be repaired (teacher.repairs)");
+             "The policy under which the gym judges first answers that are to be repaired "
+             "(teacher.repairs)");
   add_choice(*teach, "--backend", options->backend, kBackendHelp);
   add_gym_options(*teach, options->gym);
 }
@@ -195,12 +196,12 @@ void add_tasks_command(CLI::App& app, Run& run) {
       ->required();
   add_selection(*list, options->selection);
 
-  CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-0ec16efcdd-small",
+  CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-7eca88c369-small",
                               show_task, options, run);
   show->add_option("SUITE", options->selection.suite,
                    "curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
-  show->add_option("ID", options->id, "As `tasks list` shows it")->required();
+  show->add_option("ID", options->id, "The task's id, as `tasks list` shows it")->required();
 
   add_lint_command(*tasks, run);
   add_import_command(*tasks, run);

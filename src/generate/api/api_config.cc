@@ -30,44 +30,54 @@ Result<std::string> checked_key(std::string key, const std::string& source) {
 
 Fields<ApiPrices> ApiPrices::fields() {
   using C = ApiPrices;
-  return {field("input", &C::input, "price of a million prompt tokens", at_least(0.0)),
+  return {field("input", &C::input, "The price of a million prompt tokens.", at_least(0.0)),
           field("cached_input", &C::cached_input,
-                "of those that the server had cached; 0: as `input`", at_least(0.0)),
-          field("output", &C::output, "of a million completion tokens, reasoning included",
-                at_least(0.0))};
+                "The price of a million prompt tokens that the server had cached. 0: the price of "
+                "`input`.",
+                at_least(0.0)),
+          field("output", &C::output,
+                "The price of a million completion tokens, reasoning included.", at_least(0.0))};
 }
 
 Fields<ApiConfig> ApiConfig::fields() {
   using C = ApiConfig;
   constexpr double day = 86400;
   Fields<C> all = {
-      field("base_url", &C::base_url, "where the server is, as https://HOST:PORT/v1"),
-      field("key_file", &C::key_file, "its first line is the key; empty: $OPENAI_API_KEY"),
-      field("ca_file", &C::ca_file, "certificates to trust instead of the system's"),
-      field("endpoint", &C::endpoint, "chat, or completions for a model that knows no chat"),
-      field("stream", &C::stream, "receive the text while it is written"),
-      field("requests", &C::requests, "at the same time, at most", between(1, 1024)),
-      field("attempts", &C::attempts, "for a request that the server fails to answer",
-            between(1, 1000)),
+      field("base_url", &C::base_url, "The address of the server, such as https://HOST:PORT/v1."),
+      field("key_file", &C::key_file,
+            "The first line of this file is the key. Empty: $OPENAI_API_KEY."),
+      field("ca_file", &C::ca_file, "Certificates to trust instead of the system's."),
+      field("endpoint", &C::endpoint,
+            "The endpoint: chat, or completions for a model that knows no chat."),
+      field("stream", &C::stream, "Receive the text while the model writes it."),
+      field("requests", &C::requests, "How many requests run at the same time.", between(1, 1024)),
+      field("attempts", &C::attempts,
+            "How often a request is sent if the server fails to answer it.", between(1, 1000)),
       field("first_wait_seconds", &C::first_wait_seconds,
-            "before the second attempt; each later wait is twice as long", between(0.0, day)),
+            "The wait before the second attempt. Each later wait is twice as long.",
+            between(0.0, day)),
       field("longest_wait_seconds", &C::longest_wait_seconds,
-            "between two attempts, unless the server asks for longer", between(0.0, day)),
+            "The longest wait between two attempts, unless the server asks for more.",
+            between(0.0, day)),
       field("patience_seconds", &C::patience_seconds,
-            "until a server that only says 'too many requests' counts as gone", between(0.0, day)),
-      field("connect_seconds", &C::connect_seconds, "until a connection stands", between(1, 3600)),
+            "A server that says only 'too many requests' for this long counts as gone.",
+            between(0.0, day)),
+      field("connect_seconds", &C::connect_seconds, "The time limit for connecting.",
+            between(1, 3600)),
       field("silence_seconds", &C::silence_seconds,
-            "without a byte; without `stream` this bounds the whole answer", between(1, 86400)),
-      field("request_seconds", &C::request_seconds, "for one answer", between(0.0, day)),
+            "The longest time between two bytes. Without `stream` it limits the whole answer.",
+            between(1, 86400)),
+      field("request_seconds", &C::request_seconds, "The time limit for one answer.",
+            between(0.0, day)),
       field("limit_name", &C::limit_name,
-            "what the server calls the limit of new tokens: max_tokens or max_completion_tokens"),
-      field("omit", &C::omit, "settings that are not sent, as [\"seed\", \"top_p\"]"),
-      field("extra", &C::extra, "a JSON object whose members are sent too", is_object),
-      field("cost_limit", &C::cost_limit, "stop asking beyond it, by `prices`; 0: none",
-            at_least(0.0)),
+            "The server's name for the limit of new tokens: max_tokens or max_completion_tokens."),
+      field("omit", &C::omit, "Settings that are not sent, such as [\"seed\", \"top_p\"]."),
+      field("extra", &C::extra, "A JSON object whose members are sent too.", is_object),
+      field("cost_limit", &C::cost_limit,
+            "The command stops asking beyond this cost, by `prices`. 0: no limit.", at_least(0.0)),
       field("store", &C::store,
-            "a file of answers, so that nothing is asked twice; empty: of `eval` "
-            "requests.sqlite in --out, of `write` none"),
+            "A file of answers, so that nothing is asked twice. Empty: `eval` keeps "
+            "requests.sqlite in --out, `write` keeps nothing."),
   };
   append_section(all, "prices", &C::prices);
   return all;

@@ -254,7 +254,7 @@ void ApiWriter::deliver(const Job& job, ApiReply reply) {
   if (job.is_cancelled) return;
   if (!reply.model.empty() && reply.model != model_ && !std::exchange(told_other_model_, true))
     LOG("asked for '{}', {} answers as '{}'", model_, address_.origin, reply.model);
-  // What was not shown piece by piece is shown whole.
+  // A text that was not shown piece by piece is shown whole.
   std::string piece = job.is_begun ? "" : written.completion.text;
   post({.id = job.request.id, .piece = std::move(piece), .written = std::move(written)});
 }

@@ -33,7 +33,7 @@ class ApiWriter : public Writer {
   void cancel(std::uint64_t id) override;
   std::optional<std::int64_t> context_length() const override { return context_length_; }
 
-  // Of all requests in the store, of earlier processes too.
+  // Sums up all requests in the store, also those of earlier processes.
   Result<Spending> spending() const { return store_->spending(); }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::generate {
 
-// What a store's requests took together.
+// The tokens and the cost of all requests in a store.
 struct Spending {
   std::int64_t requests = 0;
   Usage usage;

@@ -11,12 +11,15 @@ namespace tritonsmith::generate::engine {
 Fields<EngineConfig> EngineConfig::fields() {
   using C = EngineConfig;
   return {
-      field("slots", &C::slots, "sequences decoded together", between(1, 65536)),
-      field("max_length", &C::max_length, "prompt and completion, 0 for the model's own limit",
+      field("slots", &C::slots, "How many sequences are decoded together.", between(1, 65536)),
+      field("max_length", &C::max_length,
+            "The longest sequence of prompt and completion, in tokens. 0: the model's own limit.",
             at_least(0)),
-      field("prefill_tokens", &C::prefill_tokens, "prompt tokens computed at once", at_least(1)),
+      field("prefill_tokens", &C::prefill_tokens, "How many prompt tokens are computed at once.",
+            at_least(1)),
       field("cache_mib", &C::cache_mib,
-            "MiB of KV cache on a GPU; 0: what the slots need, up to half of what is free",
+            "The size of the KV cache on a GPU, in MiB. 0: what the slots need, up to half of the "
+            "free memory.",
             at_least(0))};
 }
 

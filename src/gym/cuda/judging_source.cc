@@ -49,7 +49,7 @@ __device__ __forceinline__ u64 largest_of_warp(u64 x) {
 }
 __device__ __forceinline__ bool first_lane() { return (threadIdx.x & 31) == 0; }
 
-// Of a block of 256 threads; all of them call it.
+// Adds up a block of 256 threads. All of them must call it.
 constexpr int kWarps = 8;
 __device__ __forceinline__ void add_of_block(u64 mine, u64* sum) {
   __shared__ u64 of_warps[kWarps];

@@ -40,8 +40,8 @@ bool is_lack_of_memory(const std::exception& error) {
          std::string_view(error.what()).find("ALLOC_FAILED") != std::string_view::npos;  // cuBLAS
 }
 
-// What LibTorch throws while the judge itself draws, changes or compares tensors follows from the
-// plans alone: another machine would throw it too. So it is a verdict, and no one is to blame. Only
+// If LibTorch throws while the judge itself draws, changes or compares tensors, the plans alone are
+// the cause: another machine would throw too. So it is a verdict, and no one is to blame. Only
 // a GPU that fails is the machine's fault.
 RefereeReport thrown(const std::exception& error, bool lacks_memory) {
   std::string what = error.what();

@@ -45,12 +45,16 @@ bool is_final(int status) {
 Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
   using C = RemoteJudgeConfig;
   return {
-      field("url", &C::url, "a `gym serve` to judge with, http://HOST:PORT; empty: this machine"),
-      field("token_file", &C::token_file, "holds its token; empty: $TRITONSMITH_GYM_TOKEN"),
-      field("priority", &C::priority, "of our jobs there: high, normal, low"),
-      field("patience_seconds", &C::patience_seconds, "until a service that is away counts as gone",
-            at_least(0.0)),
-      field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
+      field("url", &C::url,
+            "The address of the `gym serve` that judges, http://HOST:PORT. Empty: this machine "
+            "judges."),
+      field("token_file", &C::token_file,
+            "The file of the service's token. Empty: $TRITONSMITH_GYM_TOKEN."),
+      field("priority", &C::priority,
+            "The priority of our jobs at the service: high, normal or low."),
+      field("patience_seconds", &C::patience_seconds,
+            "A service that is away for this long counts as gone.", at_least(0.0)),
+      field("queue", &C::queue, "How many jobs may be unfinished.", between(1, 1 << 20)),
   };
 }
 

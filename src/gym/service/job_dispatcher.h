@@ -22,13 +22,13 @@ namespace tritonsmith::gym::service {
 // Makes a judge. It may take its time, but must end when it is asked to stop.
 using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::stop_token&)>;
 
-// What a worker tells the others that share its store.
+// Facts that a worker shows to the others that share its store.
 struct WorkerSettings {
   int at_once = 1;                   // jobs that the judge has at a time
   std::string host;                  // the machine's name
   std::string version;               // see WorkerView
   std::vector<std::string> devices;  // see WorkerView
-  // Whether jobs for other devices are left to other workers. A worker that is alone answers them.
+  // True if no other worker shares the store. Then the worker also answers jobs for other devices.
   bool is_alone = true;
   Milliseconds lease = Lease{}.span;
 };

@@ -51,8 +51,8 @@ struct VerdictEvent {
   std::string verdict;  // JSON text
 };
 
-// Who submits, and how many unfinished jobs may be its own. A job is its own if it was the
-// first to submit it.
+// A program that submits jobs, and the limit of its unfinished jobs. A job counts for the
+// submitter that was the first to submit it.
 struct Submitter {
   std::string name;    // empty: nobody in particular
   int unfinished = 0;  // 0: no limit but that of the store
@@ -64,7 +64,7 @@ struct JobStoreFull {
   std::string submitter;  // empty: the store itself is full
 };
 
-// One of them came under the name of a client that has left.
+// One of the submissions bears the name of a client that has left.
 struct ClientGone {
   std::string client;
 };
@@ -84,14 +84,14 @@ struct ConcludedJob {
   Verdict verdict;
 };
 
-// What a worker says of itself, with each heartbeat.
+// A worker's report about itself. It sends one with each heartbeat.
 struct WorkerView {
   std::string name;                  // that of its lease
   std::string host;                  // the machine's name
   std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
   int at_once = 0;                   // jobs that it takes at a time
   int running = 0;                   // jobs that it has
-  std::string version;               // what decides its verdicts beside the job
+  std::string version;               // the versions that decide its verdicts
   std::string trouble;               // why it takes no jobs, in one line; empty while it does
   std::int64_t seen_ms = 0;          // the time of its last heartbeat, by the store's clock
 };
@@ -119,8 +119,8 @@ class JobStore {
   virtual Result<bool> cancel(const std::string& name, const std::string& client) = 0;
   // Cancels everything unfinished that the client wanted.
   virtual Status cancel_all(const std::string& client) = 0;
-  // Does the same for good: refuses submissions that come later under the client's name. What a
-  // client sent and gave up waiting for may be read after its farewell.
+  // Does the same for good: refuses submissions that come later under the client's name. A
+  // request may arrive after its client gave up waiting for it and left.
   virtual Status dismiss(const std::string& client) = 0;
   // Returns the client's verdicts with numbers above `after`, in order.
   virtual Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
@@ -154,8 +154,8 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
-  // Writes down what the lease's worker says of itself, for as long as the lease spans. `name` and
-  // `seen_ms` are the store's matter.
+  // Keeps the report of the lease's worker for as long as the lease spans. The store itself sets
+  // `name` and `seen_ms`.
   virtual Status announce(const Lease& lease, const WorkerView& worker) = 0;
   // The worker ends in good order: it has given back or concluded all its jobs.
   virtual Status depart(const std::string& worker) = 0;

@@ -22,7 +22,7 @@ class Service {
   // Says whether the path is answered without a token.
   bool is_public(const std::string& path) const { return table_.is_public(path); }
 
-  // What endpoints that are added need. It lives as long as the service.
+  // The parts that added endpoints work with. They live as long as the service.
   const RouteContext& context() const { return context_; }
   // Ends all waiting calls for good.
   void stop();

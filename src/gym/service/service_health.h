@@ -17,7 +17,7 @@ struct ServiceHealth {
   std::function<std::string()> why_not_ready;
 };
 
-// Of a door: it is ready while a worker takes jobs, and in trouble while the store does not answer.
+// A door's health: ready while a worker takes jobs, in trouble while the store does not answer.
 ServiceHealth health_of_workers(const JobStore& job_store);
 
 }  // namespace tritonsmith::gym::service

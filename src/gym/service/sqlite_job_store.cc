@@ -137,7 +137,7 @@ Result<JobView> SqliteJobStore::submit_one(const Offer& offer, Admission& admiss
   if (submission.deadline_seconds)
     entry.deadline_ms = now_() + static_cast<std::int64_t>(1e3 * *submission.deadline_seconds);
   if (known && known->view.state == JobState::queued) {
-    // Nobody's verdict comes later, or fails, because somebody else was less patient or urgent.
+    // A second client may make a job more urgent or more patient, and never less.
     const auto at = admission.entries.find(name);
     const UnfinishedJob& other =
         at != admission.entries.end() ? at->second : *unfinished_.find(name);

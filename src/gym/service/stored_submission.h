@@ -7,8 +7,8 @@
 
 namespace tritonsmith::gym::service {
 
-// What was accepted under wider limits than today's is judged all the same. Fails for a text that
-// no store of this project wrote.
+// Reads a submission again, without today's limits: it may have been accepted under wider ones.
+// Fails for a text that no store of this project wrote.
 Result<api::Submission> parse_stored_submission(const std::string& text);
 
 }  // namespace tritonsmith::gym::service

@@ -233,7 +233,7 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
 
 InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit unit,
                                  Rng& rng) const {
-  // What follows may grow fast, as an exponential does.
+  // The task's next operator may grow fast, as an exponential does.
   constexpr double far = 16, not_far = 4;
   switch (kind) {
     case Perturbation::scaled:

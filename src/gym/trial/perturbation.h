@@ -70,7 +70,7 @@ enum class Perturbation {
 };
 Perturbation perturbation_of_trial(int trial);
 
-// What the judge must know of a kind besides the change itself.
+// Facts about a kind that the judge needs besides the change itself.
 struct PerturbationRow {
   Perturbation kind;
   std::string_view what_is_done;  // "100 added to the inputs"; empty for ordinary kinds

@@ -4,8 +4,8 @@
 //   1. with one of the same name, shape and dtype;
 //   2. or else with one of the same shape, dtype and content after that seeded construction (a
 //      renamed module): parameters with parameters and buffers with buffers, in order. A tensor
-//      that is calculated from others does not match a constant, nor a weight that one of the
-//      others already matches.
+//      that is calculated from others matches neither a weight of one repeated value, nor a
+//      weight that one of those others equals.
 // A matched tensor takes the reference's values in place, so that views of it follow. A tensor
 // without a match keeps the values of the candidate's constructor. A candidate may hold its weights
 // fused or transposed, built from the same draws; only its results count.

@@ -26,14 +26,18 @@ Status check_scaling(const RopeScaling& scaling) {
 
 Fields<RopeScaling> RopeScaling::fields() {
   using R = RopeScaling;
-  return {field("factor", &R::factor, "how much slower the slowest waves turn; 1: no scaling",
-                at_least(1.0)),
-          field("low_freq_factor", &R::low_freq_factor,
-                "waves longer than the original context over this are slowed whole", at_least(0.0)),
-          field("high_freq_factor", &R::high_freq_factor,
-                "waves shorter than the original context over this stay", at_least(0.0)),
-          field("original_max_position_embeddings", &R::original_max_position_embeddings,
-                "the original context, in tokens", at_least<std::int64_t>(1))};
+  return {
+      field("factor", &R::factor, "The slowest waves turn so many times slower. 1: no scaling.",
+            at_least(1.0)),
+      field(
+          "low_freq_factor", &R::low_freq_factor,
+          "Waves longer than the original context divided by this are slowed by the whole factor.",
+          at_least(0.0)),
+      field("high_freq_factor", &R::high_freq_factor,
+            "Waves shorter than the original context divided by this stay as they are.",
+            at_least(0.0)),
+      field("original_max_position_embeddings", &R::original_max_position_embeddings,
+            "The original context, in tokens.", at_least<std::int64_t>(1))};
 }
 
 Fields<ModelConfig> ModelConfig::fields() {
@@ -41,21 +45,28 @@ Fields<ModelConfig> ModelConfig::fields() {
   const auto size = at_least<std::int64_t>(1);
   Fields<ModelConfig> fields = {
       field("family", &C::family, all_names<Family>()),
-      field("vocab_size", &C::vocab_size, "tokens the model knows", size),
-      field("hidden_size", &C::hidden_size, "width of the residual stream", size),
-      field("intermediate_size", &C::intermediate_size, "width inside the MLP", size),
-      field("num_hidden_layers", &C::num_hidden_layers, "decoder layers", size),
-      field("num_attention_heads", &C::num_attention_heads, "query heads", size),
-      field("num_key_value_heads", &C::num_key_value_heads, "key and value heads", size),
-      field("head_dim", &C::head_dim, "width of one head, even", at_least<std::int64_t>(2)),
-      field("max_position_embeddings", &C::max_position_embeddings, "longest sequence", size),
-      field("rms_norm_eps", &C::rms_norm_eps, "added to the mean square", between(0.0, 1.0)),
-      field("rope_theta", &C::rope_theta, "base of the rotary frequencies", at_least(1.0)),
-      field("initializer_range", &C::initializer_range, "deviation of fresh weights",
+      field("vocab_size", &C::vocab_size, "How many tokens the model knows.", size),
+      field("hidden_size", &C::hidden_size, "The width of the residual stream.", size),
+      field("intermediate_size", &C::intermediate_size, "The width inside the MLP.", size),
+      field("num_hidden_layers", &C::num_hidden_layers, "How many decoder layers the model has.",
+            size),
+      field("num_attention_heads", &C::num_attention_heads, "How many query heads a layer has.",
+            size),
+      field("num_key_value_heads", &C::num_key_value_heads,
+            "How many heads of keys and values a layer has.", size),
+      field("head_dim", &C::head_dim, "The width of one head, an even number.",
+            at_least<std::int64_t>(2)),
+      field("max_position_embeddings", &C::max_position_embeddings,
+            "The longest sequence, in tokens.", size),
+      field("rms_norm_eps", &C::rms_norm_eps, "The number that a norm adds to the mean square.",
             between(0.0, 1.0)),
-      field("tie_word_embeddings", &C::tie_word_embeddings, "the head is the embedding"),
-      field("bos_token_id", &C::bos_token_id, "begin of text, -1 for none"),
-      field("eos_token_id", &C::eos_token_id, "end of turn, -1 for none"),
+      field("rope_theta", &C::rope_theta, "The base of the rotary frequencies.", at_least(1.0)),
+      field("initializer_range", &C::initializer_range, "The standard deviation of fresh weights.",
+            between(0.0, 1.0)),
+      field("tie_word_embeddings", &C::tie_word_embeddings,
+            "The head uses the weights of the embedding."),
+      field("bos_token_id", &C::bos_token_id, "The token at the beginning of a text. -1: none."),
+      field("eos_token_id", &C::eos_token_id, "The token at the end of a turn. -1: none."),
   };
   append_section(fields, "rope_scaling", &C::rope_scaling);
   return fields;

@@ -104,11 +104,11 @@ Json config_json(const LoraConfig& config, const std::string& base) {
 
 Fields<LoraConfig> LoraConfig::fields() {
   using C = LoraConfig;
-  return {field("rank", &C::rank, "train low-rank adapters of this rank; 0: all weights",
+  return {field("rank", &C::rank, "Train low-rank adapters of this rank. 0: train all weights.",
                 at_least<std::int64_t>(0)),
-          field("alpha", &C::alpha, "the adapters' product is scaled by alpha / rank",
+          field("alpha", &C::alpha, "The product of the adapters is multiplied by alpha / rank.",
                 between(1e-6, 1e6)),
-          field("targets", &C::targets, "which linear weights of every layer are adapted")};
+          field("targets", &C::targets, "The linear weights of every layer that get an adapter.")};
 }
 
 LoraAdapter::LoraAdapter(const Transformer& model, const LoraConfig& config) : config_(config) {

@@ -23,7 +23,7 @@ struct ScoredCompletion {
   Verdict verdict;
 };
 
-// Who asks, and until when the client waits.
+// The program that asks, and the time until which it waits.
 struct Asking {
   gym::service::Submitter submitter;
   Deadline deadline = Deadline::never();

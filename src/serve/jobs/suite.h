@@ -14,7 +14,7 @@ namespace tritonsmith::serve {
 class Suite {
  public:
   Suite() = default;
-  // Of two tasks with the same id, the first counts.
+  // If two tasks have the same id, the first one counts.
   explicit Suite(std::vector<Task> tasks);
 
   // Returns nullptr for an unknown id.

@@ -1,6 +1,6 @@
 // ReferenceProbe: the time of a task's reference. The judge times a reference beside a candidate,
 // so the probe is a candidate that computes what the task does, and passes it through one kernel.
-// Nobody is told how the probe itself was judged. Pure.
+// The probe's own verdict is not shown. The functions are pure.
 #pragma once
 
 #include <string>

@@ -64,7 +64,7 @@ class Members {
   std::optional<CallError> error_;
 };
 
-// What would change the answer, and what we do not have.
+// Refuses members that would change the answer and that this server does not support.
 void refuse_unknown_powers(Members& members) {
   for (const char* name : {"tools", "functions", "logit_bias"})
     if (members.has(name) && !members.get(name).empty())

@@ -12,7 +12,7 @@ namespace tritonsmith::serve::openai {
 
 enum class ReplyKind { chat, completion };
 
-// What all parts of one reply share.
+// The fields that all parts of one reply share.
 struct ReplyHead {
   ReplyKind kind = ReplyKind::chat;
   std::string id, model;

@@ -10,7 +10,7 @@ constexpr Milliseconds kStep{5};
 
 }  // namespace
 
-// What the loop has for one client.
+// The events that the loop has for one client.
 struct SharedModel::Mailbox {
   std::mutex mutex;
   std::condition_variable changed;

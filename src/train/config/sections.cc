@@ -10,29 +10,33 @@ namespace fs = std::filesystem;
 
 Fields<RunSection> RunSection::fields() {
   using S = RunSection;
-  return {field("dir", &S::dir, "the directory the run writes to; a run in it is gone on with"),
-          field("seed", &S::seed, "every random choice follows from it"),
-          field("steps", &S::steps, "how many steps the run has", at_least<std::int64_t>(1))};
+  return {
+      field("dir", &S::dir, "The directory that the run writes to. A run that is there continues."),
+      field("seed", &S::seed, "Every random choice follows from this seed."),
+      field("steps", &S::steps, "How many steps the run has.", at_least<std::int64_t>(1))};
 }
 
 Fields<ModelSection> ModelSection::fields() {
   using S = ModelSection;
   return {
       field("path", &S::path,
-            "the model to begin with: a directory (config.json, model.safetensors, "
-            "tokenizer.json), or OWNER/NAME on the Hugging Face hub"),
-      field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
+            "The model to begin with: a directory (config.json, model.safetensors, "
+            "tokenizer.json), or OWNER/NAME on the Hugging Face hub."),
+      field("device", &S::device,
+            "The device: cpu, cuda, or auto, which takes the GPU where one works."),
       field("recompute", &S::recompute,
-            "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
+            "What the backward pass computes again on a GPU: nothing, or layers, which keeps only "
+            "the input of each layer."),
       field("precision", &S::precision,
-            "float16 or bfloat16: what a GPU computes in; gradients are bfloat16 either way"),
+            "The type that a GPU computes in: float16 or bfloat16. Gradients are always bfloat16."),
       field("sums", &S::sums,
-            "fast, or equal: on a GPU trainer and engine sum in one order, so that their "
-            "log-probabilities agree"),
+            "The order of sums on a GPU: fast, or equal, with which the log-probabilities of "
+            "trainer and engine agree."),
       field("masters", &S::masters,
-            "whole, or sharded: each of several ranks keeps only its part of the float32 weights"),
+            "Where the float32 weights lie: whole on every rank, or sharded, with a part on each "
+            "rank."),
       field("check_chat", &S::check_chat,
-            "refuse a model whose own chat template renders otherwise than ours")};
+            "Refuse a model whose own chat template renders other token ids than ours.")};
 }
 
 Status check_sections(const RunSection& run, const ModelSection& model) {

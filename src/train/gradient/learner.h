@@ -87,7 +87,7 @@ class Learner {
   std::int64_t updates() const { return optimizer_->updates(); }
   distributed::Ranks& ranks() const { return *ranks_; }
 
-  // an adapter's gradients follow from these
+  // The gradients of an adapter follow from these.
   void zero_gradients() { parameters_.zero_gradients(); }
   // Adds sum(coefficient * d logprob) over the trained tokens of these sequences to the gradients,
   // and the same for the entropy. The coefficients contain the normaliser of the whole optimizer
@@ -107,7 +107,7 @@ class Learner {
   };
   Learner(model::Transformer model, const LearnerOptions& options, Masters masters);
   void adapt(model::LoraAdapter adapter);
-  // Once it is known what is trained: an adapter's moments are small, the model's are not.
+  // Called once the trained weights are known: an adapter's moments are small, a model's are not.
   void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }
   Result<LearnerSnapshot> snapshot_by(const Optimizer::Copy& copy) const;
   std::size_t snapshot_bytes() const;

@@ -77,7 +77,7 @@ void add_policy_gradient(Learner& learner, const PolicyBatch& batch, const Weigh
             .mismatch_weight = own.mismatch,
             .sequence = own.sequence};
         const auto loss = algorithm::policy_loss(tokens, options.policy);
-        // What the trainer says of the tokens must not come from the sampler.
+        // The trainer's log-probabilities of the tokens must not be the sampler's.
         const at::Tensor& without = options.ratio_is_to_sampler ? now.logprob : tokens.old_logprob;
         sums.add(loss, tokens,
                  {.weight = own.weight,

@@ -5,26 +5,32 @@ namespace tritonsmith::train {
 Fields<OptimizerSection> OptimizerSection::fields() {
   using S = OptimizerSection;
   return {
-      field("learning_rate", &S::learning_rate, "the peak, after the warm-up", between(0.0, 10.0)),
-      field("schedule", &S::schedule, "constant, cosine or linear, from the peak downwards"),
-      field("warmup_updates", &S::warmup_updates, "updates of linear rise to the peak",
-            at_least<std::int64_t>(0)),
-      field("final_ratio", &S::final_ratio, "the last update's rate, as a share of the peak",
-            between(0.0, 1.0)),
-      field("beta1", &S::beta1, "AdamW: decay of the mean of gradients", between(0.0, 0.999999)),
-      field("beta2", &S::beta2, "AdamW: decay of the mean of squared gradients",
-            between(0.0, 0.999999)),
-      field("epsilon", &S::epsilon, "AdamW: added to the root of the second mean",
-            between(1e-30, 1.0)),
-      field("weight_decay", &S::weight_decay, "decoupled; norms and biases take none",
+      field("learning_rate", &S::learning_rate, "The highest learning rate, after the warm-up.",
             between(0.0, 10.0)),
+      field("schedule", &S::schedule,
+            "How the learning rate falls from its peak: constant, cosine or linear."),
+      field("warmup_updates", &S::warmup_updates,
+            "During so many updates the learning rate rises to its peak.",
+            at_least<std::int64_t>(0)),
+      field("final_ratio", &S::final_ratio,
+            "The learning rate of the last update, as a share of the peak.", between(0.0, 1.0)),
+      field("beta1", &S::beta1, "AdamW: the decay of the mean of gradients.",
+            between(0.0, 0.999999)),
+      field("beta2", &S::beta2, "AdamW: the decay of the mean of squared gradients.",
+            between(0.0, 0.999999)),
+      field("epsilon", &S::epsilon,
+            "AdamW: the number that is added to the root of the second mean.", between(1e-30, 1.0)),
+      field("weight_decay", &S::weight_decay,
+            "The decoupled weight decay. Norms and biases have none.", between(0.0, 10.0)),
       field("max_grad_norm", &S::max_grad_norm,
-            "gradients are scaled down to this global norm; 0: no limit", at_least(0.0)),
+            "Gradients are scaled down to this global norm. 0: no limit.", at_least(0.0)),
       field("micro_batch_tokens", &S::micro_batch_tokens,
-            "tokens in one forward and backward pass; bounds the memory, never the result",
+            "How many tokens go into one forward and backward pass. It limits the memory and does "
+            "not change the result.",
             at_least<std::int64_t>(16)),
       field("share_prompts", &S::share_prompts,
-            "auto, on or off: compute once in a pass what prompts have in common; auto: on a GPU")};
+            "Compute common beginnings of sequences once in a pass: on, off, or auto, which is on "
+            "for a GPU.")};
 }
 
 }  // namespace tritonsmith::train

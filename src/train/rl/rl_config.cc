@@ -6,26 +6,26 @@ namespace tritonsmith::train {
 
 Fields<TasksSection> TasksSection::fields() {
   using S = TasksSection;
-  return {
-      field("path", &S::path,
-            "a suite (docs/tasks.md): a JSONL, a folder of task files, or curriculum:train=500; "
-            "held-out tasks in it are left out"),
-      field("references", &S::references,
-            "a JSONL file of {task, kernel}: known solutions, for reward.similarity")};
+  return {field("path", &S::path,
+                "A suite (docs/tasks.md): a JSONL, a folder of task files, or "
+                "curriculum:train=500. Held-out tasks in it are left out."),
+          field("references", &S::references,
+                "A JSONL file of {task, kernel} with known solutions, for reward.similarity.")};
 }
 
 Fields<RolloutSection> RolloutSection::fields() {
   using S = RolloutSection;
   Fields<S> fields = {
-      field("prompts", &S::prompts, "different tasks in a step", between(1, 1 << 20)),
-      field("samples", &S::samples, "completions for each of them: a group", between(1, 1 << 20)),
+      field("prompts", &S::prompts, "How many different tasks a step has.", between(1, 1 << 20)),
+      field("samples", &S::samples, "How many completions each task gets: a group.",
+            between(1, 1 << 20)),
       field("staleness", &S::staleness,
-            "0: strictly on-policy; 1: the next step's rollout starts during the update, with the "
-            "weights from before it",
+            "0: strictly on-policy. 1: the next step's rollout starts during the update, with the "
+            "weights from before it.",
             between(0, 1)),
       field("learn_early", &S::learn_early,
-            "begin the update with the groups whose verdicts are there, while others are still "
-            "written and judged; the numbers are the same")};
+            "Begin the update with complete groups while others are still written and judged. The "
+            "numbers stay the same.")};
   for (auto& inner : generate::SamplingParams::fields())
     fields.push_back(
         {.name = inner.name,
@@ -39,18 +39,22 @@ Fields<RolloutSection> RolloutSection::fields() {
 Fields<JudgeSection> JudgeSection::fields() {
   using S = JudgeSection;
   return {
-      field("policy", &S::policy, "strict, fused or open: what 'accepted' demands"),
-      field("backend", &S::backend, "auto, evaluate (CPU) or replay (GPU)"),
-      field("trials", &S::trials, "comparisons with fresh inputs", between(1, 1000)),
+      field("policy", &S::policy,
+            "What an accepted kernel may leave to PyTorch: strict, fused or open."),
+      field("backend", &S::backend, "Where kernels run: auto, evaluate (CPU) or replay (GPU)."),
+      field("trials", &S::trials, "How many comparisons with fresh inputs a kernel must pass.",
+            between(1, 1000)),
       field("patience_seconds", &S::patience_seconds,
-            "a gym that gives no verdict for so long is broken", between(1, 1 << 20)),
+            "A gym that gives no verdict for this long counts as broken.", between(1, 1 << 20)),
       field("url", &S::url,
-            "judge with the `gym serve` there, as in http://127.0.0.1:8800; empty: here"),
-      field("token_file", &S::token_file, "holds its token; empty: $TRITONSMITH_GYM_TOKEN"),
+            "The address of the `gym serve` that judges, such as http://127.0.0.1:8800. Empty: "
+            "this program judges."),
+      field("token_file", &S::token_file,
+            "The file of the service's token. Empty: $TRITONSMITH_GYM_TOKEN."),
       field("gpus", &S::gpus,
-            "GPUs that kernels run on, by number; empty: one that is not trained on, where "
-            "there are several"),
-      field("lease", &S::lease, "time kernels alone: training on the same GPU pauses meanwhile")};
+            "The numbers of the GPUs that kernels run on. Empty: one that is not trained on, where "
+            "there are several."),
+      field("lease", &S::lease, "Time kernels alone: training on the same GPU pauses meanwhile.")};
 }
 
 Fields<RlConfig> RlConfig::fields() {

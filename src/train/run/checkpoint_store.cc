@@ -54,16 +54,15 @@ Status remove_tree(const fs::path& path) {
 }  // namespace
 
 Fields<CheckpointConfig> CheckpointConfig::fields() {
-  return {
-      field("every", &CheckpointConfig::every,
-            "steps between checkpoints, the last step always gets one; 0: none at all, and a run "
-            "that is stopped begins anew",
-            at_least<std::int64_t>(0)),
-      field("keep_last", &CheckpointConfig::keep_last, "how many of the newest are kept",
-            at_least<std::int64_t>(1)),
-      field("keep_every", &CheckpointConfig::keep_every,
-            "also keep those whose step is a multiple of this; 0 keeps none",
-            at_least<std::int64_t>(0))};
+  return {field("every", &CheckpointConfig::every,
+                "Steps between checkpoints. The last step always gets one. 0: no checkpoints, so a "
+                "run that is stopped begins anew.",
+                at_least<std::int64_t>(0)),
+          field("keep_last", &CheckpointConfig::keep_last,
+                "How many of the newest checkpoints are kept.", at_least<std::int64_t>(1)),
+          field("keep_every", &CheckpointConfig::keep_every,
+                "Also keep checkpoints whose step is a multiple of this. 0: none.",
+                at_least<std::int64_t>(0))};
 }
 
 Result<CheckpointStore> CheckpointStore::open(const fs::path& directory,

@@ -61,7 +61,7 @@ Result<Json> events_before(const std::filesystem::path& file, std::int64_t step)
 
 Fields<TraceSection> TraceSection::fields() {
   return {field("steps", &TraceSection::steps,
-                "steps whose time line is written to trace.json, from 1")};
+                "The time line of these steps, counted from 1, is written to trace.json.")};
 }
 
 bool TraceSection::wants(std::int64_t step) const {

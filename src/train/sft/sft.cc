@@ -169,17 +169,19 @@ Result<TrainingRunOptions> run_options(const SftConfig& config, const SftMateria
 
 Fields<SftDataSection> SftDataSection::fields() {
   using S = SftDataSection;
-  return {field("examples", &S::examples,
-                "a JSONL file of {task, prompt, completion}, as `tasks teach` writes it"),
-          field("heldout", &S::heldout,
-                "likewise: examples that are not trained on, to be tried as training goes on"),
-          field("heldout_every", &S::heldout_every,
-                "try them every so many steps; 0: before the first step and after the last",
-                at_least<std::int64_t>(0)),
-          field("step_tokens", &S::step_tokens,
-                "an optimizer step takes examples up to so many tokens", at_least<std::int64_t>(1)),
-          field("max_tokens", &S::max_tokens, "longer examples are left out",
-                at_least<std::int64_t>(2))};
+  return {
+      field("examples", &S::examples,
+            "A JSONL file of {task, prompt, completion}, as `tasks teach` writes it."),
+      field("heldout", &S::heldout,
+            "A JSONL file of examples that are not trained on. Their loss is recorded."),
+      field("heldout_every", &S::heldout_every,
+            "Steps between evaluations on the held-out examples. 0: before the first step and "
+            "after the last.",
+            at_least<std::int64_t>(0)),
+      field("step_tokens", &S::step_tokens,
+            "An optimizer step takes examples of up to so many tokens.", at_least<std::int64_t>(1)),
+      field("max_tokens", &S::max_tokens, "Longer examples are left out.",
+            at_least<std::int64_t>(2))};
 }
 
 Fields<SftConfig> SftConfig::fields() {

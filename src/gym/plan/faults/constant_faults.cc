@@ -11,7 +11,7 @@
 namespace tritonsmith::gym::plan::faults {
 namespace {
 
-// What a number is to its operator.
+// The part that a number plays in its operator.
 enum class Meaning { addend, factor, epsilon, low, high, slope, exponent, other };
 
 struct Constant {

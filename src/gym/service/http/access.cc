@@ -20,9 +20,11 @@ struct TokenSection {
   static Fields<TokenSection> fields() {
     using C = TokenSection;
     constexpr int most = 1 << 24;
-    return {field("token", &C::token, "what is shown"),
-            field("unfinished_jobs", &C::unfinished_jobs, "at most", between(1, most)),
-            field("requests_per_minute", &C::requests_per_minute, "at most", between(1, most))};
+    return {field("token", &C::token, "The text that a client shows."),
+            field("unfinished_jobs", &C::unfinished_jobs, "How many of its jobs may be unfinished.",
+                  between(1, most)),
+            field("requests_per_minute", &C::requests_per_minute,
+                  "How many requests it may send in a minute.", between(1, most))};
   }
 };
 

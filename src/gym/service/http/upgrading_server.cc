@@ -12,7 +12,7 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// What this thread serves. Each connection has a thread.
+// The connection that this thread serves. Each connection has a thread.
 thread_local ConnectionStream* serving_stream = nullptr;
 thread_local std::optional<Upgrade> upgraded;
 

@@ -1,6 +1,6 @@
 // ChangeListener: counts the changes that any program makes in a Redis job store. Its thread
 // subscribes to the channel that the scripts publish to, and connects again when the link was cut.
-// What happened meanwhile counts as one change. Any thread may call it.
+// All changes during the cut count as one. Any thread may call it.
 #pragma once
 
 #include <condition_variable>

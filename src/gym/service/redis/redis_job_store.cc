@@ -44,7 +44,7 @@ Json to_json(const std::string& name, const WorkerView& worker) {
           {"trouble", worker.trouble}};
 }
 
-// What another program wrote is foreign: a worker that cannot be read is not shown.
+// Another program wrote the text, so it may be anything. A worker that cannot be read is left out.
 std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen_ms) {
   const auto json = parse_json(text);
   if (!json || !json->is_object()) return std::nullopt;

@@ -24,8 +24,8 @@ struct RedisJobStoreConfig {
   // All keys begin with it. The braces keep them on one node of a cluster.
   std::string prefix = "{tritonsmith}:";
   JobStoreLimits limits;
-  // What decides verdicts beside the job: versions of the judge, torch and Triton. A verdict of
-  // another version does not answer a job.
+  // The versions of the judge, torch and Triton, which decide verdicts too. A verdict of another
+  // version does not answer a job.
   std::string version;
   // How long a call tries again while the server is away.
   Milliseconds patience = std::chrono::seconds(15);
