@@ -146,16 +146,21 @@ class Maker {
 Fields<CurriculumOptions> CurriculumOptions::fields() {
   using Options = CurriculumOptions;
   return {
-      field("seed", &Options::seed, "other seeds give other tasks; the split stays"),
-      field("families", &Options::families, "of " + all_names<Family>(), check_families),
-      field("train", &Options::train, "training compositions", at_least(0)),
-      field("heldout", &Options::heldout, "held-out compositions", at_least(0)),
-      field("scale", &Options::scale, "sizes to run at: " + all_names<Scales>()),
-      field("min_operators", &Options::min_operators, "fewest operators in a task", between(1, 12)),
-      field("max_operators", &Options::max_operators, "most operators in a task", between(1, 12)),
-      field("vocabulary", &Options::vocabulary, "operators and shapes: " + all_names<Vocabulary>()),
-      field("idioms", &Options::idioms, "how PyTorch is written: " + all_names<Idioms>()),
-      field("variants", &Options::variants, "tasks of one composition, constants and shapes apart",
+      field("seed", &Options::seed, "Other seeds give other tasks. The split stays the same."),
+      field("families", &Options::families,
+            "The families of tasks, of " + all_names<Family>() + ".", check_families),
+      field("train", &Options::train, "How many training compositions there are.", at_least(0)),
+      field("heldout", &Options::heldout, "How many held-out compositions there are.", at_least(0)),
+      field("scale", &Options::scale, "The sizes of tasks: " + all_names<Scales>() + "."),
+      field("min_operators", &Options::min_operators, "The fewest operators of a task.",
+            between(1, 12)),
+      field("max_operators", &Options::max_operators, "The most operators of a task.",
+            between(1, 12)),
+      field("vocabulary", &Options::vocabulary,
+            "The set of operators and shapes: " + all_names<Vocabulary>() + "."),
+      field("idioms", &Options::idioms, "How PyTorch is written: " + all_names<Idioms>() + "."),
+      field("variants", &Options::variants,
+            "How many tasks one composition gives. They differ in constants and shapes.",
             at_least(1)),
   };
 }

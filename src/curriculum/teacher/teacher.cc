@@ -98,25 +98,29 @@ class Lecturer {
 
 Fields<TeacherOptions> TeacherOptions::fields() {
   using Options = TeacherOptions;
-  return {field("seed", &Options::seed, "of styles, names and mistakes"),
-          field("styles", &Options::styles, "of " + all_names<Style>() + "; empty: all that fit",
-                check_styles),
-          field("per_task", &Options::per_task, "completions of a task, each in another style",
-                at_least(1)),
-          field("plan", &Options::plan,
-                "what stands before the code: steps, or fusion (which operators each kernel "
-                "computes)"),
-          field("mistakes", &Options::mistakes, "share of completions that are wrong on purpose",
-                between(0.0, 1.0)),
-          field("lazy", &Options::lazy,
-                "share that leave all operators but one to torch: right, accepted by policy open",
-                between(0.0, 1.0)),
-          field("decoys", &Options::decoys,
-                "share in which torch computes and a kernel is for show: right, never accepted",
-                between(0.0, 1.0)),
-          field("repairs", &Options::repairs,
-                "share that are second answers: to a wrong, lazy or sham one and its verdict",
-                between(0.0, 1.0))};
+  return {
+      field("seed", &Options::seed, "Styles, names and mistakes follow from this seed."),
+      field("styles", &Options::styles,
+            "The styles of solutions, of " + all_names<Style>() + ". Empty: all that fit.",
+            check_styles),
+      field("per_task", &Options::per_task,
+            "How many completions a task gets, each in another style.", at_least(1)),
+      field("plan", &Options::plan,
+            "What stands before the code: steps, or fusion, which says what each kernel computes."),
+      field("mistakes", &Options::mistakes, "The share of completions that are wrong on purpose.",
+            between(0.0, 1.0)),
+      field("lazy", &Options::lazy,
+            "The share of completions that leave all operators but one to torch. They are right, "
+            "and policy open accepts them.",
+            between(0.0, 1.0)),
+      field("decoys", &Options::decoys,
+            "The share of completions in which torch computes everything and a kernel does "
+            "nothing. They are right, and never accepted.",
+            between(0.0, 1.0)),
+      field("repairs", &Options::repairs,
+            "The share of completions that are second answers, after a wrong, lazy or decoy answer "
+            "and its verdict.",
+            between(0.0, 1.0))};
 }
 
 Status check(const TeacherOptions& options) {

@@ -44,7 +44,7 @@ Fields<ModelConfig> ModelConfig::fields() {
   using C = ModelConfig;
   const auto size = at_least<std::int64_t>(1);
   Fields<ModelConfig> fields = {
-      field("family", &C::family, all_names<Family>()),
+      field("family", &C::family, "The family of the model: " + all_names<Family>() + "."),
       field("vocab_size", &C::vocab_size, "How many tokens the model knows.", size),
       field("hidden_size", &C::hidden_size, "The width of the residual stream.", size),
       field("intermediate_size", &C::intermediate_size, "The width inside the MLP.", size),
