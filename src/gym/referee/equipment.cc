@@ -3,6 +3,8 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include "gym/language/triton/evaluator_executor.h"
+
 namespace tritonsmith::gym::referee {
 
 // LibTorch uses one thread, because many referees run side by side.
@@ -19,6 +21,7 @@ Equipment::Equipment(std::unique_ptr<device::CudaDevice> cuda_device,
   auto cuda_executor = std::make_unique<language::triton::CudaExecutor>(gpu->driver());
   cuda = cuda_executor.get();
   executor = std::move(cuda_executor);
+  evaluator = std::make_unique<Equipment>(language::triton::make_evaluate_executor());
   fused = std::make_unique<cuda::FusedOracles>(gpu->driver(), gpu->nvrtc(), gpu->facts().target);
 }
 

@@ -24,6 +24,7 @@ struct Equipment {
   std::unique_ptr<language::KernelExecutor> executor;
   language::triton::CudaExecutor* cuda = nullptr;  // the same executor, on a GPU
   std::unique_ptr<cuda::FusedOracles> fused;       // on a GPU
+  std::unique_ptr<Equipment> evaluator;            // on a GPU: runs small trials on the CPU as well
   device::Device& device;
   std::optional<Lease> lease;
   // Milliseconds of the reference in earlier jobs on this GPU, by task.

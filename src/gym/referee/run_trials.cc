@@ -5,6 +5,7 @@
 
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/referee/extreme_trials.h"
+#include "gym/referee/other_orders.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/time_plans.h"
 #include "gym/referee/tuned_configs.h"
@@ -148,7 +149,8 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
   const bool survives = run_extreme_trials(equipment, context, kernel_use, report);
   if (equipment.cuda != nullptr) equipment.cuda->observe_with(nullptr);
   add_findings(report, trial::find_unused_kernels(context.candidate, kernel_use));
-  if (survives) run_other_choices(equipment, context, report);
+  if (survives && run_in_other_orders(equipment, context, report))
+    run_other_choices(equipment, context, report);
   if (is_timed(equipment, context.job) && !report.error)
     time_plans(equipment, context, plain, report);
   report.correct = !report.error;

@@ -6,6 +6,7 @@
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/trial/torch_compute.h"
 #include "gym/triton_ir/syntax/atomic_scope.h"
+#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -95,6 +96,32 @@ std::vector<int> all_inputs(const plan::Plan& plan) {
   return inputs;
 }
 
+bool has_several_programs(const plan::LaunchChoice& launch) {
+  return std::ranges::any_of(launch.grid, [](std::int64_t size) { return size > 1; });
+}
+
+// The storages of the tensors at these places among a launch's arguments.
+std::set<int> storages_at(const std::vector<int>& places, const plan::LaunchChoice& launch,
+                          const plan::Plan& plan) {
+  std::set<int> storages;
+  for (const int place : places)
+    if (place < std::ssize(launch.arguments)) {
+      std::vector<int> tensors;
+      plan::append_tensors(launch.arguments[static_cast<std::size_t>(place)], tensors);
+      for (const int tensor : tensors)
+        storages.insert(plan.tensors.at(static_cast<std::size_t>(tensor)).storage);
+    }
+  return storages;
+}
+
+bool programs_may_meet(const plan::LaunchChoice& launch, const plan::Plan& plan) {
+  if (!has_several_programs(launch)) return false;
+  const std::string& ttir = plan.kernels.at(static_cast<std::size_t>(launch.kernel)).ttir;
+  const std::set<int> loaded = storages_at(triton_ir::loaded_arguments(ttir), launch, plan),
+                      stored = storages_at(triton_ir::stored_arguments(ttir), launch, plan);
+  return std::ranges::any_of(loaded, [&](int storage) { return stored.contains(storage); });
+}
+
 void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findings) {
   std::set<int> launched;  // kernels of the constructor's launches count, too
   bool forward_launches = false;
@@ -149,8 +176,7 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate) {
   for (const plan::PlanStep& step : candidate.steps)
     if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
       for (const plan::LaunchChoice& choice : launch->choices)
-        if (std::ranges::any_of(choice.grid, [](std::int64_t size) { return size > 1; }))
-          launched.insert(choice.kernel);
+        if (has_several_programs(choice)) launched.insert(choice.kernel);
   std::vector<Finding> findings;
   for (const int index : launched) {
     const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(index));
@@ -163,6 +189,16 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate) {
                                 kernel.name)});
   }
   return findings;
+}
+
+bool programs_may_meet(const plan::Plan& candidate) {
+  return std::ranges::any_of(candidate.steps, [&](const plan::PlanStep& step) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+    return launch != nullptr && step.phase == plan::Phase::forward &&
+           std::ranges::any_of(launch->choices, [&](const plan::LaunchChoice& choice) {
+             return programs_may_meet(choice, candidate);
+           });
+  });
 }
 
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input) {

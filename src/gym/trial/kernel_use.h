@@ -26,6 +26,10 @@ std::vector<Finding> find_evidence(const plan::Plan& candidate,
 // the same address.
 std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 
+// Says whether the programs of a launch in forward may see each other's stores: the launch has
+// several programs and may load from memory in which it may store.
+bool programs_may_meet(const plan::Plan& candidate);
+
 // Says whether a kernel reads this input, or values that follow from it.
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input);
 

@@ -25,21 +25,26 @@ bool stores(const std::string& name) {
          name.find("descriptor_reduce") != std::string::npos;
 }
 
-// A value read from memory does not carry the origin of its address.
-bool gives_values(const std::string& name) {
-  return stores(name) || name == "tt.load" || name.find("descriptor_load") != std::string::npos ||
+bool loads(const std::string& name) {
+  return name == "tt.load" || name.starts_with("tt.atomic_") ||
+         name.find("descriptor_load") != std::string::npos ||
          name.find("descriptor_gather") != std::string::npos;
 }
+
+// A value read from memory does not carry the origin of its address.
+bool gives_values(const std::string& name) { return stores(name) || loads(name); }
+
+enum class Access { load, store, unconditional_store };
 
 // Finds the arguments that each value is made from, until a pass adds nothing.
 class Origins {
  public:
-  Origins(const Module& module, bool unconditional)
+  Origins(const Module& module, Access access)
       : module_(module),
-        unconditional_(unconditional),
+        access_(access),
         of_(static_cast<std::size_t>(std::max(module.value_count, 0))) {}
 
-  Arguments stored_by(const Function& kernel) {
+  Arguments accessed_by(const Function& kernel) {
     for (std::size_t k = 0; k < kernel.arguments.size(); ++k) {
       add(kernel.arguments[k].value, bit_of(k));
       if (kernel.arguments[k].type.pointee != Element::none) pointers_ |= bit_of(k);
@@ -51,7 +56,7 @@ class Origins {
         follow(function.body, nullptr);
       }
     } while (grew_);
-    return stored_;
+    return accessed_;
   }
 
  private:
@@ -96,10 +101,10 @@ class Origins {
   }
 
   void follow(const Operation& operation) {
-    if (stores(operation.name) && !operation.operands.empty() && counts(operation)) {
+    if (!operation.operands.empty() && counts(operation)) {
       const Arguments more = of(operation.operands.front());
-      grew_ = grew_ || (more & ~stored_) != 0;
-      stored_ |= more;
+      grew_ = grew_ || (more & ~accessed_) != 0;
+      accessed_ |= more;
     }
     if (operation.name == "tt.call") {
       call(operation);
@@ -131,9 +136,11 @@ class Origins {
 
   // A store that a branch may leave out, or whose pointer may be one of several, does not happen in
   // any case.
-  bool counts(const Operation& store) const {
-    return !unconditional_ ||
-           (branches_ == 0 && std::has_single_bit(of(store.operands.front()) & pointers_));
+  bool counts(const Operation& operation) const {
+    if (access_ == Access::load) return loads(operation.name);
+    return stores(operation.name) &&
+           (access_ == Access::store ||
+            (branches_ == 0 && std::has_single_bit(of(operation.operands.front()) & pointers_)));
   }
 
   static std::vector<ValueId> carried_by(const Region& loop) {
@@ -167,31 +174,37 @@ class Origins {
   }
 
   const Module& module_;
-  bool unconditional_;         // only stores that no branch leaves out count
+  Access access_;              // what counts
   int branches_ = 0;           // around the operation that is followed
   std::vector<Arguments> of_;  // by value
-  Arguments stored_ = 0, pointers_ = 0;
+  Arguments accessed_ = 0, pointers_ = 0;
   bool grew_ = false;
 };
 
-std::vector<int> find_stored(std::string_view ttir, bool unconditional) {
+std::vector<int> find_accessed(std::string_view ttir, Access access) {
   const auto module = parse_module(ttir);
   if (!module) return {};
   const auto kernel = std::ranges::find(module->functions, true, &Function::is_public);
   if (kernel == module->functions.end()) return {};
-  const Arguments stored = Origins(*module, unconditional).stored_by(*kernel);
+  const Arguments accessed = Origins(*module, access).accessed_by(*kernel);
   std::vector<int> places;
   for (std::size_t k = 0; k < kernel->arguments.size(); ++k)
-    if ((stored & bit_of(k)) != 0) places.push_back(static_cast<int>(k));
+    if ((accessed & bit_of(k)) != 0) places.push_back(static_cast<int>(k));
   return places;
 }
 
 }  // namespace
 
-std::vector<int> stored_arguments(std::string_view ttir) { return find_stored(ttir, false); }
+std::vector<int> stored_arguments(std::string_view ttir) {
+  return find_accessed(ttir, Access::store);
+}
 
 std::vector<int> unconditionally_stored_arguments(std::string_view ttir) {
-  return find_stored(ttir, true);
+  return find_accessed(ttir, Access::unconditional_store);
+}
+
+std::vector<int> loaded_arguments(std::string_view ttir) {
+  return find_accessed(ttir, Access::load);
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -1,5 +1,5 @@
-// Finds the arguments of a kernel through which its code may store, whatever their values and even
-// if no lane of a store is ever active. It serves callers that see memory only before and after a
+// Finds the arguments of a kernel through which its code may store or load, whatever their values
+// and even if no lane of a store is ever active. It serves callers that see memory only before and after a
 // launch, because a store of an unchanged value leaves no other trace. The text is hostile. Pure.
 #pragma once
 
@@ -13,5 +13,7 @@ std::vector<int> stored_arguments(std::string_view ttir);
 // Returns those with a store in the kernel's own body that no branch leaves out. The lanes of such
 // a store may still be masked.
 std::vector<int> unconditionally_stored_arguments(std::string_view ttir);
+// Returns those through which the code may load. Atomics load too.
+std::vector<int> loaded_arguments(std::string_view ttir);
 
 }  // namespace tritonsmith::gym::triton_ir

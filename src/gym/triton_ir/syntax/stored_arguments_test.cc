@@ -32,6 +32,19 @@ TEST(StoredArguments, AreThoseThatAStoresPointerIsMadeFrom) {
   EXPECT_EQ(stored_arguments("no module"), Places{});
 }
 
+TEST(StoredArguments, LoadedOnesAreThoseThatALoadsPointerIsMadeFrom) {
+  const std::string copies = kernel(R"(
+    %v = tt.load %x : !tt.ptr<f32>
+    tt.store %y, %v : !tt.ptr<f32>)");
+  EXPECT_EQ(loaded_arguments(copies), Places{0});
+  EXPECT_EQ(stored_arguments(copies), Places{1});
+  EXPECT_EQ(loaded_arguments(kernel(R"(
+    %one = arith.constant 1.0 : f32
+    %true = arith.constant true
+    %old = tt.atomic_rmw fadd, acq_rel, gpu, %y, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32)")),
+            Places{1});
+}
+
 TEST(StoredArguments, AtomicsStore) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %one = arith.constant 1.0 : f32
