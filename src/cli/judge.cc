@@ -43,8 +43,10 @@ struct JudgeOptions {
   std::string directory;
   std::string target;
   int trials = 3;
-  bool json = false, feedback = false, no_store = false;
+  bool json = false, feedback = false, no_store = false, adequacy = false;
 };
+
+constexpr int kAdequacySecrets = 3;
 
 // The members of each vector belong to the same jobs.
 struct Judgement {
@@ -91,6 +93,7 @@ Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(judgement.jobs.size()));
   config.directory = judge_directory(options);
   config.target = options.target;
+  if (options.adequacy) config.adequacy_secrets = kAdequacySecrets;
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
@@ -193,6 +196,8 @@ void add_judge_command(CLI::App& app, Run& run) {
                       "The folder of the verdict store (default: in the user's cache)");
   command->add_flag("--no-store", options->no_store,
                     "Judge again even if the same kernel was judged before, and store nothing");
+  command->add_flag("--adequacy", options->adequacy,
+                    "Also tell which faults of the task its trials would not see");
   auto* json = command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
   command
       ->add_flag("--feedback", options->feedback,

@@ -12,6 +12,7 @@
 #include "cli/tasks/selection.h"
 #include "data/adequacy.h"
 #include "gym/judge/task_linter.h"
+#include "gym/judge/task_lints.h"
 #include "gym/judge/verdict_store.h"
 
 namespace tritonsmith::cli {

@@ -105,6 +105,8 @@ Status Coordinator::learn_versions() {
   const std::lock_guard lock(versions_mutex_);
   versions_.evaluate =
       fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
+  if (config_.adequacy_secrets > 0)
+    versions_.evaluate += fmt::format(", adequacy under {} secrets", config_.adequacy_secrets);
   if (parts_.gpus.empty()) return ok();
   versions_.replay = versions_.evaluate + ", " + context_.replay_environment.gpu;
   for (const std::string& baseline : config_.baselines) versions_.replay += ", " + baseline;

@@ -16,6 +16,7 @@ void Coordinator::lint(JobProgress& progress) {
   referee::RefereeJob job = referee_job(progress);
   job.candidate_plan.clear();
   job.probe = referee::Probe::none;
+  job.adequacy_secrets = config_.adequacy_secrets;
   job.secret = to_hex(hmac_sha256(parts_.secret, "lint " + progress.lint_key));
   job.budget.seconds *= share;
   work_for(progress.job.backend)

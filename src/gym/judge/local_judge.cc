@@ -50,6 +50,11 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
       field("referee_grace_seconds", &C::referee_grace_seconds,
             "A referee that is silent for so much longer than its limit is killed.",
             between(0, 3600)),
+      field(
+          "adequacy_secrets", &C::adequacy_secrets,
+          "Under how many secrets the judge measures which faults of a task its trials tell apart. "
+          "Its verdicts then say so. 0: it measures none.",
+          between(0, 100)),
       field("task_plans", &C::task_plans, "How many captured tasks are kept.", between(1, 1 << 20)),
       field("task_plans_mib", &C::task_plans_mib, "The memory for captured tasks, in MiB.",
             between(1, 1 << 20)),

@@ -39,8 +39,11 @@ struct LocalJudgeConfig {
   double referee_seconds = 20;                       // for all trials of one job
   int referee_memory_mib = 2048;
   int referee_grace_seconds = 10;  // the time beyond the budget before a silent referee is killed
-  int task_plans = 512;            // captured tasks that are kept; those used last stay
-  int task_plans_mib = 512;        // the same limit in MiB
+  // Each task's adequacy is measured under so many secrets before its first verdict, and each verdict
+  // tells it (the finding task_adequacy); 0: it is not.
+  int adequacy_secrets = 0;
+  int task_plans = 512;      // captured tasks that are kept; those used last stay
+  int task_plans_mib = 512;  // the same limit in MiB
   std::string
       directory;  // holds verdicts.sqlite, the secret and the compile cache; empty: nothing is kept
   // The chip that kernels are compiled for (compile/targets.h). GPUs of another chip are left out, so

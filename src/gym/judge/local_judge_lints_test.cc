@@ -52,6 +52,26 @@ TEST_F(LocalJudgeTest, LooksAtATaskOnceAndSaysWhatItFoundInEveryVerdictOfEitherB
   EXPECT_EQ(looks, 3) << "another comparison lets other answers pass";
 }
 
+TEST_F(LocalJudgeTest, TellsInEachVerdictWhichFaultsItsTrialsWouldNotSee) {
+  look = [](const referee::RefereeJob& asked) {
+    EXPECT_EQ(asked.adequacy_secrets, 2);
+    EXPECT_FALSE(asked.adequacy_only);
+    referee::RefereeReport report;
+    report.adequacy = Adequacy{
+        .faults = {{.what = "relu is left out", .kind = "left_out", .trial = "plain"},
+                   {.what = "x is zeros", .kind = "operand", .end = FaultEnd::within_tolerance}}};
+    return report;
+  };
+  config.adequacy_secrets = 2;
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_TRUE(verdict.accepted);
+  ASSERT_EQ(verdict.findings.size(), 2U);
+  EXPECT_EQ(verdict.findings[0].rule, "task_adequacy");
+  EXPECT_NE(verdict.findings[0].message.find("1 of 2 faults"), std::string::npos);
+  EXPECT_NE(verdict.findings[0].message.find("x is zeros"), std::string::npos);
+  EXPECT_EQ(verdict.findings[1].rule, "task_poorly_tested");
+}
+
 TEST_F(LocalJudgeTest, JudgesThoughATaskCouldNotBeLookedAt) {
   std::atomic<int> looks = 0;
   look = [&](const referee::RefereeJob&) -> RefereeOutcome {

@@ -18,15 +18,6 @@ referee::RefereeBudget generous_budget() {
           .memory_bytes = std::max(least.memory_bytes, available_memory_bytes() / 2)};
 }
 
-std::optional<Finding> poor_adequacy(const Adequacy& adequacy) {
-  const auto share = share_told(adequacy);
-  if (!share || *share >= kPoorShare) return std::nullopt;
-  return Finding{
-      .rule = "task_poorly_tested",
-      .severity = Severity::warn,
-      .message = "the judge's trials would accept some wrong kernels: " + summary_of(adequacy)};
-}
-
 Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const capture::CaptureConfig& config,
                                                       RefereeProgram program) {
   TRY_ASSIGN(auto pool, capture::CapturePool::start(config));
@@ -121,6 +112,7 @@ Result<Adequacy> TaskLinter::measure(const Task& task, const MeasureOptions& opt
   const referee::RefereeJob job{
       .task_key = content_key(measured.source),
       .task_source = measured.source,
+      .adequacy_only = true,
       .adequacy_secrets = options.secrets,
       .secret = secret_,
       .tolerance = task.tolerance,

@@ -27,9 +27,6 @@ struct MeasureOptions {
   int secrets = 3;
 };
 
-// Returns the finding about a task of whose faults too few are told apart.
-std::optional<Finding> poor_adequacy(const Adequacy& adequacy);
-
 class TaskLinter {
  public:
   // Uses generous_budget().

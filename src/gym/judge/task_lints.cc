@@ -1,5 +1,6 @@
 #include "gym/judge/task_lints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -14,7 +15,27 @@ Finding not_linted(std::string why) {
   return {.rule = "task_not_linted", .severity = Severity::note, .message = std::move(why)};
 }
 
+// Names the first faults that trials do not tell, and how many more there are.
+Finding told_adequacy(const Adequacy& adequacy) {
+  constexpr std::size_t named = 3;
+  std::string message = "adequacy of the trials for this task: " + summary_of(adequacy);
+  const std::vector<std::string> complaints = complaints_of(adequacy);
+  for (std::size_t k = 0; k < std::min(named, complaints.size()); ++k)
+    message += "; " + complaints[k];
+  if (complaints.size() > named) message += fmt::format("; {} more", complaints.size() - named);
+  return {.rule = "task_adequacy", .severity = Severity::note, .message = std::move(message)};
+}
+
 }  // namespace
+
+std::optional<Finding> poor_adequacy(const Adequacy& adequacy) {
+  const auto share = share_told(adequacy);
+  if (!share || *share >= kPoorShare) return std::nullopt;
+  return Finding{
+      .rule = "task_poorly_tested",
+      .severity = Severity::warn,
+      .message = "the judge's trials would accept some wrong kernels: " + summary_of(adequacy)};
+}
 
 TaskLook task_look(const RefereeOutcome& outcome) {
   if (const auto* failure = std::get_if<RefereeFailure>(&outcome))
@@ -23,6 +44,9 @@ TaskLook task_look(const RefereeOutcome& outcome) {
   const auto& report = std::get<referee::RefereeReport>(outcome);
   TaskLook look{.findings = report.findings, .is_final = report.fault != Fault::infrastructure};
   if (report.error) look.findings.push_back(not_linted(report.error->message));
+  if (report.adequacy) look.findings.push_back(told_adequacy(*report.adequacy));
+  if (report.adequacy)
+    if (auto poor = poor_adequacy(*report.adequacy)) look.findings.push_back(*std::move(poor));
   return look;
 }
 

@@ -19,6 +19,8 @@ struct TaskLook {
   bool is_final = true;  // false: the infrastructure failed, and a later attempt may tell more
 };
 TaskLook task_look(const RefereeOutcome& outcome);
+// Returns the finding about a task of whose faults too few are told apart.
+std::optional<Finding> poor_adequacy(const Adequacy& adequacy);
 
 class TaskLints {
  public:

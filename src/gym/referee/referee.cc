@@ -22,16 +22,14 @@ double processor_seconds() {
 }
 
 // Drawing and comparing call LibTorch outside a plan's steps, which may throw.
-RefereeReport adequacy_job(Equipment& equipment, const RefereeJob& job, const plan::Plan& task) {
-  RefereeReport report;
+Adequacy adequacy_of(Equipment& equipment, const RefereeJob& job, const plan::Plan& task) {
   try {
-    report.adequacy = measure_adequacy(equipment, job, task);
+    return measure_adequacy(equipment, job, task);
   } catch (const std::exception& error) {
     equipment.device.end();
     const std::string what = error.what();
-    report.adequacy = Adequacy{.why_not = what.substr(0, what.find('\n'))};
+    return {.why_not = what.substr(0, what.find('\n'))};
   }
-  return report;
 }
 
 bool is_lack_of_memory(const std::exception& error) {
@@ -94,9 +92,12 @@ RefereeReport Referee::judge(const RefereeJob& job) {
 RefereeReport Referee::judge_known(const RefereeJob& job) {
   const plan::Plan* task = tasks_.find(job.task_key);
   CHECK(task != nullptr, "a job for the unknown task {}", job.task_key);
-  if (job.candidate_plan.empty() && job.adequacy_secrets > 0)
-    return adequacy_job(*equipment_, job, *task);
-  if (job.candidate_plan.empty()) return lint_job(*equipment_, python_, job, *task);
+  if (job.candidate_plan.empty()) {
+    RefereeReport report;
+    if (!job.adequacy_only) report = lint_job(*equipment_, python_, job, *task);
+    if (job.adequacy_secrets > 0) report.adequacy = adequacy_of(*equipment_, job, *task);
+    return report;
+  }
   auto candidate = plan::parse_plan(job.candidate_plan);
   if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)

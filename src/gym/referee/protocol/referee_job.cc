@@ -83,6 +83,7 @@ Json to_json(const RefereeJob& job) {
                {"memory_bytes", job.budget.memory_bytes},
                {"timing_seconds", job.budget.timing_seconds}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
+  if (job.adequacy_only) json["adequacy_only"] = true;
   if (job.adequacy_secrets > 0) json["adequacy_secrets"] = job.adequacy_secrets;
   if (!job.kernels.empty()) json["kernels"] = kernels_to_json(job.kernels);
   return json;
@@ -127,6 +128,7 @@ Result<RefereeJob> referee_job_from_json(const Json& json) {
                 .memory_bytes = reader.integer("memory_bytes"),
                 .timing_seconds = reader.number("timing_seconds")};
   if (reader.has("tolerance")) job.tolerance = reader.number("tolerance");
+  job.adequacy_only = reader.boolean("adequacy_only", false);
   job.adequacy_secrets = static_cast<int>(reader.integer("adequacy_secrets", 0));
   TRY(reader.status());
   return job;

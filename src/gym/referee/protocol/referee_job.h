@@ -30,8 +30,9 @@ struct RefereeJob {
   std::vector<std::string> baselines;  // further ways to time the task; they stay with the client
   Probe probe = Probe::none;           // the client repeats probes with a new referee process
   std::string candidate_plan;          // if empty, the job asks about the task alone
-  // A job without a candidate measures the task's adequacy under so many secrets. With 0 it asks for
-  // the task's own findings.
+  // A job without a candidate asks for the task's own findings, unless `adequacy_only` is set. If
+  // adequacy_secrets is above 0, it also measures the task's adequacy under so many secrets.
+  bool adequacy_only = false;
   int adequacy_secrets = 0;
   // one for each kernel of the plan, in order; empty if evaluated
   std::vector<language::KernelBinary> kernels;

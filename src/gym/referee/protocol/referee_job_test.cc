@@ -8,6 +8,7 @@ namespace {
 TEST(RefereeJob, ComesBackFromItsHeadWithoutThePlans) {
   RefereeJob job{.task_key = "k",
                  .candidate_plan = "{}",
+                 .adequacy_only = true,
                  .adequacy_secrets = 3,
                  .secret = "s",
                  .trials = 5,
