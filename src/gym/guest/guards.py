@@ -14,6 +14,7 @@ whoever passes them all gains nothing but another plan.
 import builtins
 import inspect
 import logging
+import string
 import sys
 import traceback
 from types import ModuleType
@@ -31,6 +32,8 @@ INNER = {"__globals__", "__code__", "__closure__", "__builtins__", "__subclasses
 # Modules that a module holds and a candidate has no use for.
 CLOSED = {"sys", "builtins", "gc", "ctypes", "_ctypes", "importlib", "inspect", "subprocess", "multiprocessing", "socket",
           "threading", "_thread", "traceback", "linecache", "pickle", "marshal", "tritonsmith_guest", "os", "posix", "signal"}
+# The modules by which torch's operators are recorded.
+CLOSED_OF_TORCH = {"torch.utils._python_dispatch"}
 # Events of Python's audit that no candidate may cause, whoever calls for it.
 FORBIDDEN = ("gc.get_", "sys._current_frames", "sys.settrace", "sys.setprofile", "subprocess.", "socket.", "ctypes.",
              "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.kill", "pty.", "code.__new__", "sys.addaudithook")
@@ -86,13 +89,43 @@ def guarded_getattr(value, name, *default):
             return default[0]
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
     found = _real_getattr(value, name, *default)
-    if isinstance(value, ModuleType) and isinstance(found, ModuleType) and found.__name__.split(".")[0] in CLOSED:
+    if isinstance(value, ModuleType) and isinstance(found, ModuleType) and (
+            found.__name__.split(".")[0] in CLOSED or found.__name__ in CLOSED_OF_TORCH):
         stop(f"reaches the module {found.__name__} by a computed name")
     return found
 
 
 def guarded_hasattr(value, name):
     return not (isinstance(value, FakeTensor) and name in FAKE) and hasattr(value, name)
+
+
+def is_its_own(value):
+    """Says whether a value, its class or its function comes from the candidate's file."""
+    owner = value if isinstance(value, type) or callable(value) and hasattr(value, "__module__") else type(value)
+    return _real_getattr(owner, "__module__", None) == "candidate_module"
+
+
+def guarded_vars(*values):
+    if values and isinstance(values[0], FakeTensor):
+        return {}
+    if not values or not is_its_own(values[0]):
+        stop(f"calls vars on {type(values[0]).__name__ if values else 'its own names'}, which looks into other people's objects")
+    return vars(values[0])
+
+
+def guarded_dir(*values):
+    if not values:
+        stop("calls dir on its own names")
+    return [name for name in dir(values[0]) if not (isinstance(values[0], FakeTensor) and name in FAKE)]
+
+
+_real_get_field = string.Formatter.get_field
+
+
+def guarded_get_field(self, field_name, args, kwargs):
+    if Watch.path is not None and any(part.startswith("_") for part in field_name.replace("[", ".").split(".")[1:]):
+        stop(f"reads {field_name} by a format")
+    return _real_get_field(self, field_name, args, kwargs)
 
 
 def shown_type(value):
@@ -130,6 +163,8 @@ def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
     """Imports a module for a candidate. A module that it may not have is missing, as in an environment without it."""
     if name.split(".")[0] in ("tritonsmith_guest", "tritonsmith"):
         stop(f"imports {name}, which is the judge's")
+    if name in CLOSED_OF_TORCH:
+        stop(f"imports {name}, which records operators")
     if name in TASK_MODULES and name not in sys.modules:
         return TaskModule(name)
     return _real_import(name, globals, locals, fromlist, level)
@@ -148,7 +183,8 @@ class TaskModule(ModuleType):
 
 def builtins_of_candidates():
     own = dict(vars(builtins))
-    own.update(getattr=guarded_getattr, hasattr=guarded_hasattr, type=Type, __import__=guarded_import,
+    own.update(getattr=guarded_getattr, hasattr=guarded_hasattr, type=Type, __import__=guarded_import, vars=guarded_vars,
+               dir=guarded_dir,
                **{name: refusing(name) for name in ("eval", "exec", "compile", "open", "breakpoint", "input")})
     return own
 
@@ -174,6 +210,7 @@ class hidden:
 def install():
     """Installs the audit hook in the whole process, and hides that tensors are fake."""
     sys.addaudithook(Watch.hear)
+    string.Formatter.get_field = guarded_get_field
     Watch.check_integrity = staticmethod(integrity.checker())
     FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
     FakeTensor.__module__ = "torch"

@@ -55,6 +55,12 @@ class Refused(unittest.TestCase):
             self.assertIsNotNone(error, forward)
         self.assertIn("key=eval", self.refused("calls eval", "max(['1'], key=eval)")["excerpt"])
 
+    def test_namespaces_and_formats_lead_nowhere(self):
+        self.refused("vars on module", "vars(torch)['ut' + 'ils']")
+        self.refused("vars on type", "vars(torch.Tensor)")
+        self.refused("by a format", "string.Formatter().get_field('0.' + '__cla' + 'ss__', (x,), {})", "import string")
+        self.refused("_python_dispatch", "getattr(torch.utils, '_python_' + 'dispatch')")
+
     def test_names_that_are_computed_lead_nowhere(self):
         self.refused("__globals__", "getattr(kernel, '__glo' + 'bals__')")
         self.refused("the module sys", "getattr(torch, 's' + 'ys')")
@@ -137,6 +143,11 @@ class Answered(unittest.TestCase):
         self.accepted(before="import warnings, logging\nwarnings.warn('a')\nlogging.getLogger('a').warning('b')")
         self.accepted(before="import numpy as np\nimport copy, re, json\nassert copy.deepcopy({'a': np.zeros(3)})['a'].sum() == 0")
         self.accepted("g = copy.deepcopy(self.linear)", "import copy")
+
+    def test_own_objects_have_namespaces(self):
+        self.accepted("assert vars(x) == {} and 'fake_mode' not in dir(x) and 'shape' in dir(x)")
+        self.accepted(before="class A:\n    def __init__(self):\n        self.a = 3\nassert vars(A()) == {'a': 3} and 'a' in dir(A())")
+        self.accepted(before="import string\nassert string.Formatter().format('{0.real:d}', 3) == '3'")
 
     def test_what_is_not_installed_is_missing(self):
         self.accepted(before="try:\n    import apex\nexcept ImportError:\n    apex = None\nassert apex is None")
