@@ -5,6 +5,7 @@
    The Python of guests makes no error class that src/data/error_class.h does not have.
 2. Every repository path in a document, and every source file in a comment, exists.
 3. Every relative link in a document leads to a file, and to a heading of it.
+4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
@@ -115,6 +116,24 @@ def check_verdict_page():
             yield f"docs/verdict.md does not name the member `{name}` of a verdict"
 
 
+def check_guarantees():
+    files = {path.stem for path in (ROOT / "tests/hostile/files").glob("*.py")}
+    tests = set()
+    for path in (ROOT / "src").rglob("*_test.cc"):
+        for suite, test in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", path.read_text(), re.M):
+            tests.update((test, suite + test))
+    for line in (DOCS / "guarantees.md").read_text().splitlines():
+        if not line.startswith("| ") or line.endswith("held by |"):
+            continue
+        names = re.findall(r"`([\w*]+)`", line.split("|")[-2])
+        if not names:
+            yield f"docs/guarantees.md names no test for: {line}"
+        for name in names:
+            is_held = any(file.startswith(name[:-1]) for file in files) if name.endswith("*") else name in files | tests
+            if not is_held:
+                yield f"docs/guarantees.md names `{name}`, which is neither a test nor a file of the hostile corpus"
+
+
 def slug(heading):
     text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
@@ -184,6 +203,7 @@ def check_comments(known, basenames):
 def problems():
     yield from check_classes()
     yield from check_verdict_page()
+    yield from check_guarantees()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)
