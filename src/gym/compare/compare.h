@@ -89,11 +89,17 @@ struct CompareOptions {
   // A tolerance extension that an earlier comparison found for the same reference (Numerics). A
   // candidate within it is right.
   double tolerance_extension = 0;
+  // Large numbers that the task itself writes, such as a mask's -1e9. Elements that hold one count
+  // for themselves: the size of the others says how far those may be off.
+  std::vector<double> fills = {};
   tensors::Filler filler = tensors::Filler::nan;  // content of the candidate's unwritten elements
   // Also measures right elements against what is allowed (Numerics::worst_share). CPU only.
   bool measures_right_elements = false;
   DeviceComparison* device = nullptr;  // null: the CPU reaches the tensors
 };
+
+// Marks the elements of the reference that hold one of these numbers. Undefined if none does.
+at::Tensor filled_elements(const at::Tensor& reference, const std::vector<double>& fills);
 
 // Compares one tensor, adds to `numerics`, and returns an error if the candidate is wrong.
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,

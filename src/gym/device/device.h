@@ -22,11 +22,25 @@ struct Snapshot {
 };
 
 // Changes of single elements, rows and slices, which no one factor makes (trial/patterns.h).
-enum class Pattern { none, uneven, ragged, noise, flips, sorted, skewed, ties, specials };
+enum class Pattern {
+  none,
+  uneven,
+  ragged,
+  noise,
+  flips,
+  sorted,
+  skewed,
+  near,
+  ties,
+  specials,
+  whole,
+  listed
+};
 
 // The change that a trial makes to a drawn input: x * factor + shift. Before that, all but a share
 // `kept` of the elements, chosen at random from the seed, are multiplied by `rest`, and a pattern
-// changes single elements. `reach` is the pattern's size, and `numbers` are those it puts in.
+// changes single elements. `reach` is the pattern's size, and `numbers` are those it puts in, or moves
+// rows by.
 struct InputChange {
   double factor = 1, shift = 0, kept = 1, rest = 0;
   std::uint64_t seed = 0;
@@ -34,6 +48,7 @@ struct InputChange {
   double reach = 0;
   bool may_tie = true;  // rows may hold one value throughout
   std::vector<double> numbers = {};
+  std::vector<std::int64_t> places = {};  // indices at which large elements are put
   bool changes() const { return factor != 1 || shift != 0 || kept < 1 || pattern != Pattern::none; }
 };
 

@@ -91,7 +91,8 @@ class Session:
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
         answer = {**plan, **{name: list(plan[name]) for name in ("tensors", "kernels", "steps")},
-                  "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
+                  "outputs": outputs, "mutated_inputs": self.mutated(inputs),
+                  "read_inputs": read_inputs(inputs, self.recorder)}
         if CaptureStop.first:
             return answer
         self.where = "forward"
@@ -132,7 +133,8 @@ class Session:
                 "steps": [*before, *({**step, "phase": "first_call"} for step in first), *second.steps],
                 "first_call": {"inputs": plan["inputs"], "outputs": plan["outputs"], "difference": second.difference.message[:1000]},
                 "inputs": self.encoded(second.inputs), "outputs": second.outputs,
-                "mutated_inputs": self.mutated(second.inputs)}
+                "mutated_inputs": self.mutated(second.inputs),
+                "read_inputs": sorted({*plan["read_inputs"], *read_inputs(second.inputs, self.recorder)})}
 
     def encoded(self, inputs):
         return [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
@@ -246,7 +248,7 @@ def call(model, inputs):
 
 def known_values(inputs, recorder):
     """Returns the values of the inputs that a candidate's Python may read: small tensors of integers that follow from no
-    draw, such as lengths, offsets and counts. A trial never changes them."""
+    draw, such as lengths, offsets and counts."""
     known = {}
     for leaf in tree_leaves(inputs):
         if isinstance(leaf, torch.Tensor) and leaf.dtype in INTEGERS:
@@ -255,6 +257,12 @@ def known_values(inputs, recorder):
                 with torch._C._DisableTorchDispatch():
                     known[recorder.index_of(leaf)] = base64.b64encode(value.contiguous().numpy().tobytes()).decode()
     return [[index, data] for index, data in known.items()]
+
+
+def read_inputs(inputs, recorder):
+    """Returns the places, among the distinct input tensors, of those whose values Python has read."""
+    indices = dict.fromkeys(recorder.index_of(leaf) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor))
+    return [place for place, index in enumerate(indices) if recorder.constants.is_read(index)]
 
 
 def constant_of(data, spec):

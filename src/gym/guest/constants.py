@@ -21,10 +21,13 @@ class Constants:
         self.twins = {}    # index -> tensor with data
         self.followed = set()  # indices whose values were once known
         self.given = set()  # storages of inputs, which no kernel may change
+        self.sources = {}   # index -> indices of the first tensors from which its values follow
+        self.read = set()   # such first tensors whose values Python has read
 
     def know(self, index, real, is_given=False):
         if real.numel() <= LIMIT:
             self.twins[index] = real
+            self.sources[index] = {index}
         if is_given:
             self.given.add(self.table.geometries[index][0])
 
@@ -36,6 +39,17 @@ class Constants:
     def value_of(self, tensor):
         index = self.table.by_id.get(id(tensor))
         return self.twins.get(index)
+
+    def read_value_of(self, tensor):
+        """Returns the values for the candidate's Python, or None, and notes from which tensors they follow."""
+        value = self.value_of(tensor)
+        if value is not None:
+            self.read |= self.sources.get(self.table.by_id[id(tensor)], set())
+        return value
+
+    def is_read(self, index):
+        """Says whether Python has read this tensor's values, or values that they follow from or decide."""
+        return bool(self.sources.get(index, set()) & self.read)
 
     def forget_storage(self, storage):
         if self.twins:
@@ -69,9 +83,12 @@ class Constants:
                 real = func(*tree_map(twin, args), **tree_map(twin, kwargs))
         except (RuntimeError, NotImplementedError):
             return False
+        sources = {source for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)
+                   for source in self.sources.get(self.table.by_id[id(leaf)], ())}
         for fake_leaf, real_leaf in zip(tree_leaves(out), tree_leaves(real)):
             if isinstance(fake_leaf, torch.Tensor) and isinstance(real_leaf, torch.Tensor):
                 index = self.table.adopt(fake_leaf)
                 self.twins[index] = real_leaf
+                self.sources[index] = self.sources.get(index, set()) | sources or {index}
                 self.followed.add(index)
         return True

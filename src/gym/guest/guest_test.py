@@ -345,6 +345,7 @@ def get_inputs():
 """
         plan = capture_task(task)["plan"]
         self.assertEqual([index for index, _ in plan["known"]], [plan["inputs"][1]["tensor"]])
+        self.assertEqual(plan["read_inputs"], [1])
         for read, error in (("lengths.max().item()", ""), ("lengths.cpu().tolist()[0]", ""), ("lengths.numpy().sum()", ""),
                             ("drawn[0].item()", "data_dependent"), ("weights[0].item()", "data_dependent")):
             source = candidate_modules.HEAD + candidate_modules.KERNEL + f"""
@@ -357,6 +358,8 @@ class ModelNew(nn.Module):
 """
             answer = capture(candidate_request(plan, source, "candidate.py"))
             self.assertEqual(answer.get("error", {}).get("class", ""), error, read)
+            if not error:
+                self.assertEqual(answer["plan"]["read_inputs"], [1], read)
 
     def test_an_int_of_one_is_folded_into_the_kernel(self):
         plan = good_plan("one as an argument")

@@ -168,7 +168,7 @@ class Recorder(TorchDispatchMode):
 
     def read_scalar(self, tensor):
         """Answers `.item()` and similar questions, but only if the value follows from the source alone."""
-        known = self.constants.value_of(tensor)
+        known = self.constants.read_value_of(tensor)
         if known is not None:
             with torch._C._DisableTorchDispatch():
                 return known.item()

@@ -123,6 +123,9 @@ struct Plan {
   std::vector<PlanStep> steps;
   Value outputs;
   std::vector<int> mutated_inputs;  // indices into inputs
+  // Places among the distinct tensors of `inputs` whose values Python has read. The plan holds for these
+  // values alone.
+  std::vector<int> read_inputs;
   // The reason why a task's forward cannot be captured; empty for all other plans. Such a plan only
   // makes weights and inputs, and the Python reference runs forward.
   std::string unplanned;

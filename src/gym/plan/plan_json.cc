@@ -218,6 +218,9 @@ Result<Plan> plan_from_json(const Json& json) {
   TRY(read_list(json, "steps", kSteps, plan.steps, step_from_json));
   TRY(read_list(json, "mutated_inputs", kTensors, plan.mutated_inputs,
                 [](const Json& item) { return small(item, 0, kMostTensors - 1); }));
+  if (reader.has("read_inputs"))
+    TRY(read_list(json, "read_inputs", kTensors, plan.read_inputs,
+                  [](const Json& item) { return small(item, 0, kMostTensors - 1); }));
   plan.unplanned = reader.string("unplanned", "");
   plan.first_call_only = reader.boolean("first_call_only", false);
   if (reader.has("first_call")) {
@@ -312,6 +315,7 @@ Json to_json(const Plan& plan) {
                {"steps", Json::array()},
                {"outputs", to_json(plan.outputs)},
                {"mutated_inputs", plan.mutated_inputs}};
+  if (!plan.read_inputs.empty()) json["read_inputs"] = plan.read_inputs;
   if (!plan.unplanned.empty()) json["unplanned"] = plan.unplanned;
   if (plan.first_call_only) json["first_call_only"] = true;
   for (const PlanTensor& tensor : plan.tensors) json["tensors"].push_back(tensor_to_json(tensor));

@@ -1,9 +1,11 @@
 #include "gym/referee/extreme_trials.h"
 
+#include <algorithm>
 #include <set>
 
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
+#include "gym/trial/weakness.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
@@ -13,6 +15,18 @@ namespace {
 bool broke_off(const replay::Stop& stop) {
   return stop.fault == Fault::infrastructure ||
          stop.error.error_class == ErrorClass::too_large_to_evaluate;
+}
+
+// Says whether these errors of a trial become others when its inputs move by a few roundings.
+bool is_noise(Equipment& equipment, trial::TrialConfig config, const std::vector<float>& errors) {
+  config.watch_launches = config.try_without_kernels = false;
+  return std::ranges::any_of(trial::kNudges, [&](double units) {
+    config.nudge = units;
+    const trial::TrialResult nudged =
+        trial::run_trial(config, *equipment.executor, equipment.device);
+    return !nudged.is_stopped() && nudged.errors &&
+           trial::is_rounding_noise(errors, *nudged.errors);
+  });
 }
 
 enum class TrialOutcome { nothing, right, wrong };
@@ -28,7 +42,7 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
                                  replay::kKernelPatience);
   trial::TrialResult result = run_ordered_trial(equipment, config);
   if (says_nothing(result, kind, context.task, context.is_finite)) return TrialOutcome::nothing;
-  tell_weakness(result, kind);
+  tell_weakness(equipment, config, result);
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && config.watch_launches)
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
@@ -48,18 +62,20 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
 }  // namespace
 
 // A weak algorithm is told and not refused, because nothing is missing or wrong in it.
-void tell_weakness(trial::TrialResult& result, trial::Perturbation kind) {
-  if (!trial::row_of(kind).shows_weakness || result.candidate_stop || result.reference_stop ||
-      !result.difference || result.difference->error_class != ErrorClass::wrong_value ||
-      !result.lost_digits)
+void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
+                   trial::TrialResult& result) {
+  if (!trial::row_of(config.kind).shows_weakness || result.is_stopped() || !result.difference ||
+      result.difference->error_class != ErrorClass::wrong_value || !result.errors)
     return;
+  const std::optional<int> digits = trial::lost_digits(*result.errors);
+  if (!digits || !is_noise(equipment, config, *result.errors)) return;
   result.findings.push_back(
       {.rule = "numerically_weak",
        .severity = Severity::warn,
        .message = fmt::format("with {}, about {} of the digits that PyTorch keeps are lost. A "
                               "variance as the difference of two means does so: subtract the mean "
                               "before squaring",
-                              trial::what_is_done(kind), *result.lost_digits)});
+                              trial::what_is_done(config.kind), *digits)});
   result.difference.reset();
 }
 

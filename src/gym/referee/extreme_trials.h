@@ -20,8 +20,10 @@ inline bool watches(const trial::KernelUse& kernel_use) {
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report);
 
-// Takes a failure that only shows a weak algorithm out of the result, and tells it as a finding.
-void tell_weakness(trial::TrialResult& result, trial::Perturbation kind);
+// Takes a failure that only shows a weak algorithm out of the result, and tells it as a finding. For
+// that it runs the trial again, with inputs that moved a little.
+void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
+                   trial::TrialResult& result);
 
 // Says whether a trial whose inputs the judge changed is inconclusive, because PyTorch refuses the
 // inputs or loses its digits there. If PyTorch's error is unknown, PyTorch counts as exact on

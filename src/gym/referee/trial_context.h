@@ -43,7 +43,9 @@ struct TrialContext {
   trial::ReferenceMode mode = trial::ReferenceMode::train;
   std::optional<cuda::FusedOracle> fused = {};
   bool is_finite = true;  // the reference's outputs are finite on the task's own inputs
+  trial::CandidateNumbers numbers = trial::numbers_of(candidate);
 
+  // The config refers to this context.
   trial::TrialConfig config_of(int trial, trial::Perturbation kind,
                                replay::Choices choices = {}) const {
     return {.task = task,
@@ -51,6 +53,7 @@ struct TrialContext {
             .secret = job.secret,
             .trial = trial,
             .kind = kind,
+            .numbers = &numbers,
             .choices = std::move(choices),
             .order = order_of(trial),
             .comparison = job.comparison,

@@ -14,11 +14,11 @@ namespace {
 bool run_choice_trial(Equipment& equipment, const TrialContext& context, int number,
                       const trial::ChoiceTrial& choice, RefereeReport& report) {
   const bool is_plain = choice.perturbation == trial::Perturbation::plain;
-  trial::TrialResult result =
-      run_ordered_trial(equipment, context.config_of(number, choice.perturbation, choice.choices));
+  const trial::TrialConfig config = context.config_of(number, choice.perturbation, choice.choices);
+  trial::TrialResult result = run_ordered_trial(equipment, config);
   if (!is_plain && says_nothing(result, choice.perturbation, context.task, context.is_finite))
     return true;
-  tell_weakness(result, choice.perturbation);
+  tell_weakness(equipment, config, result);
   const Numerics before = *report.numerics;
   add_trial(report, result);
   if (!is_plain) report.numerics = before;

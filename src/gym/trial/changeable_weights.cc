@@ -179,8 +179,11 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     if (!made) continue;
     for (std::size_t k = 0; k < early.size(); ++k)
       all.early.push_back({(*made)[k], parameter.tensor, early[k].tensor, early[k].first});
+    // Without a copy of its own, it is a weight that the candidate does not use.
     if (!is_held && !is_drawn)
-      all.alike[parameter.tensor] = first_alike(all.alike, weight, reference, parameter.tensor);
+      all.alike[parameter.tensor] =
+          early.empty() ? parameter.tensor
+                        : first_alike(all.alike, weight, reference, parameter.tensor);
     if (!is_parameter) all.statistics.insert(parameter.tensor);
     (is_drawn ? all.drawn : all.given).insert(parameter.tensor);
   }

@@ -8,6 +8,7 @@
 #include "gym/trial/kernel_evidence.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/repeat_call.h"
+#include "gym/trial/torch_made.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -59,6 +60,8 @@ CheckedTrial check(Sides& sides, PreparedSides& prepared, SideResults results) {
     const bool is_intact =
         compare_sides(sides, prepared, std::move(results.oracle_inputs), checked);
     if (!result.is_stopped() && !result.difference) {
+      if (sides.config.watch_launches && !result.kernels_only_copied)
+        result.kernels_only_copied = torch_made_outputs(sides, result.launches);
       call_again({sides, prepared, checked.tolerance_extension, is_intact}, result);
       weigh_unchanged_values(sides, result);
     }

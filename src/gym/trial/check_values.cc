@@ -6,8 +6,10 @@
 
 #include "gym/compare/compare.h"
 #include "gym/cuda/fused_oracles.h"
+#include "gym/plan/analysis/forward_facts.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
+#include "gym/trial/weakness.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -41,7 +43,9 @@ std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::T
 // Compares in one pass, which finds most candidates right. Returns false if it is not sure.
 bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_table,
                       TrialResult& result) {
-  if (is_spiked(sides.config.kind)) return false;  // own_error_by_element() is needed
+  // own_error_by_element() or errors_in_tolerances() is needed
+  if (is_spiked(sides.config.kind) || sides.config.nudge != 0) return false;
+  if (!plan::analysis::large_numbers(sides.config.task).empty()) return false;
   compare::DeviceComparison* device = sides.device.comparison();
   const auto* ours = std::get_if<plan::TensorRef>(&sides.task().outputs.data);
   const auto* theirs = std::get_if<plan::TensorRef>(&sides.config.candidate.outputs.data);
@@ -100,10 +104,12 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
                                compared.how, result.numerics);
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
-  if (result.difference && is_extreme(config.kind)) {
+  if (config.nudge != 0) {
+    result.errors = errors_in_tolerances(sides, compared.exact);
+  } else if (result.difference && is_extreme(config.kind)) {
     result.breaks_down = breaks_down(sides, compared.exact);
     if (row_of(config.kind).shows_weakness && !result.breaks_down)
-      result.lost_digits = lost_digits(sides, compared.exact);
+      result.errors = errors_in_tolerances(sides, compared.exact);
     find_wrong_exact_output(sides, compared.exact, compared.how, result);
   }
   return compared;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/trial/patterns.h"
 
@@ -15,6 +17,12 @@ using device::InputChange;
 using device::Pattern;
 using plan::analysis::DrawKind;
 using plan::analysis::InputDraw;
+
+// Numbers of the candidate's code beyond this are masks, and no bounds of values.
+constexpr double kLargestNumber = 1e6, kLargestShift = 5000;
+
+// Float32 holds no two neighbours among whole numbers of this size.
+constexpr double kBeyondFloats = 1 << 25;
 
 // Few samples of a normal distribution lie farther from 0 than this.
 constexpr double kBeyondNormal = 4;
@@ -114,16 +122,45 @@ bool is_mask(const at::Tensor& tensor) {
   return tensor.eq(low).logical_or_(tensor.eq(high)).all().item<bool>();
 }
 
+bool holds_whole_numbers(const at::Tensor& tensor) {
+  return c10::isIntegralType(tensor.scalar_type(), false);
+}
+
+// True for an input such as torch.tensor([0.25, 0.5, 0.25]). A table that operators made has
+// structure, such as the equal halves of rotary angles.
+bool is_list_in_source(const plan::Plan& task, int input) {
+  std::set<int> lists;  // storages
+  for (const plan::PlanStep& step : task.steps) {
+    if (const auto* constant = std::get_if<plan::ConstantStep>(&step.action))
+      lists.insert(tensor_of(task, constant->output).storage);
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::inputs) continue;
+    std::vector<int> read;
+    for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
+    const bool is_copy = plan::operators::aten_base_name(call->op) == "_to_copy" &&
+                         std::ranges::all_of(read, [&](int each) {
+                           return lists.contains(tensor_of(task, each).storage);
+                         });
+    for (const int output : call->outputs)
+      if (output >= 0 && is_copy)
+        lists.insert(tensor_of(task, output).storage);
+      else if (output >= 0)
+        lists.erase(tensor_of(task, output).storage);
+  }
+  return lists.contains(tensor_of(task, input).storage);
+}
+
 bool is_changeable(const at::Tensor& tensor) {
   return tensor.defined() && tensor.numel() > 0 &&
-         (tensor.is_complex() || tensor.scalar_type() == at::kBool ||
+         (tensor.is_complex() || holds_whole_numbers(tensor) || tensor.scalar_type() == at::kBool ||
           (tensor.is_floating_point() && tensor.element_size() > 1));
 }
 
 }  // namespace
 
-InputPlan::InputPlan(const plan::Plan& task)
+InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers)
     : task_(task),
+      numbers_(numbers),
       facts_(plan::analysis::forward_facts(task)),
       inputs_(input_tensors(task)),
       draws_(plan::analysis::input_draws(task)) {
@@ -167,6 +204,25 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
   return changed > (is_of_several ? 1 : 0);
 }
 
+// Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
+// at some of its places.
+InputChange InputPlan::with_numbers(InputChange change, Unit unit, Rng& rng) const {
+  constexpr std::size_t most_shifts = 4, most_places = 12;
+  if (numbers_ == nullptr) return change;
+  std::vector<double> shifts;
+  for (const double number : numbers_->real)
+    if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
+      shifts.push_back(number);
+  rng.shuffle(shifts);
+  if (!unit.is_coarse)
+    change.numbers.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                               most_shifts, shifts.size())));
+  change.places = numbers_->whole;
+  rng.shuffle(change.places);
+  if (change.places.size() > most_places) change.places.resize(most_places);
+  return change;
+}
+
 // Changes that are alike for inputs and for draws without bounds.
 InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
@@ -189,10 +245,11 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
       if (facts_.gives_places) return {};
       [[fallthrough]];
     case Perturbation::scattered:
-      return {.seed = rng.next_u64(),
-              .pattern = Pattern::uneven,
-              .reach = unit.is_double ? in_doubles : beyond_exponentials,
-              .may_tie = kind == Perturbation::uneven};
+      return with_numbers({.seed = rng.next_u64(),
+                           .pattern = Pattern::uneven,
+                           .reach = unit.is_double ? in_doubles : beyond_exponentials,
+                           .may_tie = kind == Perturbation::uneven},
+                          unit, rng);
     case Perturbation::negated:
       return {.factor = -1};
     default:
@@ -201,9 +258,14 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
 }
 
 InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
-  constexpr double far = 1024, far_in_16_bits = 16, beyond = 4;
-  double largest = far;
+  // An element that no sum takes in may be larger, beyond 16 bits and beyond bounds in the code.
+  constexpr double far = 1024, far_alone = 131072, far_in_16_bits = 16, beyond = 4;
+  double largest = facts_.is_elementwise ? far_alone : far;
   for (const double bound : facts_.bounds) largest = std::max(largest, beyond * std::abs(bound));
+  if (numbers_ != nullptr && facts_.is_elementwise)
+    for (const double number : numbers_->real)
+      if (std::abs(number) <= kLargestNumber)
+        largest = std::max(largest, beyond * std::abs(number));
   switch (kind) {
     case Perturbation::scaled:
       return signed_factor(rng);
@@ -254,12 +316,27 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
     case Perturbation::uneven:
     case Perturbation::scattered: {
       InputChange change = extreme(kind, unit, rng);
-      if (!draw.is_affine) change.reach = std::min(change.reach, kBeyondNormal);
+      if (!draw.is_affine) {
+        change.reach = std::min(change.reach, kBeyondNormal);
+        change.numbers.clear();
+      }
       return change;
     }
     default:
       return extreme(kind, unit, rng);
   }
+}
+
+// The whole numbers that a changed draw must hold: its least, its largest, and those of the
+// candidate's code between the two.
+std::vector<double> InputPlan::met_by(const InputDraw& draw) const {
+  if (draw.high <= draw.low) return {};
+  std::vector<double> numbers = {draw.low, draw.high};
+  if (numbers_ == nullptr) return numbers;
+  for (const std::int64_t number : numbers_->whole)
+    if (const auto real = static_cast<double>(number); draw.low < real && real < draw.high)
+      numbers.push_back(real);
+  return numbers;
 }
 
 InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
@@ -276,10 +353,16 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       return of_normal(kind, draw, unit, rng);
     case DrawKind::uniform:
       return of_uniform(kind, draw, unit.nth, rng);
-    case DrawKind::whole:
+    case DrawKind::whole: {
+      InputChange change{.seed = rng.next_u64(), .numbers = met_by(draw)};
       if (kind == Perturbation::scaled && !facts_.overwrites_places && !facts_.gives_places)
-        return {.seed = rng.next_u64(), .pattern = Pattern::skewed};
-      [[fallthrough]];
+        change.pattern = Pattern::skewed;
+      if (kind == Perturbation::scaled && facts_.gives_places &&
+          draw.high - draw.low > kBeyondFloats)
+        change.pattern = Pattern::near;
+      if (kind == Perturbation::sparse) change.pattern = Pattern::sorted;
+      return change;
+    }
     case DrawKind::order:
       if (kind == Perturbation::sparse) return {.pattern = Pattern::sorted};
       return {};
@@ -305,6 +388,18 @@ InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, 
   return {.factor = any_factor(rng)};
 }
 
+// Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
+InputChange InputPlan::whole_numbers(Perturbation kind, int input, Rng& rng) const {
+  if (kind != Perturbation::scaled || !task_.unplanned.empty()) return {};
+  InputChange change{.seed = rng.next_u64(), .pattern = Pattern::whole};
+  change.reach = plan::analysis::is_only_computed_with(task_, input) ? 1 : 0;
+  for (const int other : inputs_)
+    if (other != input)
+      for (const std::int64_t size : tensor_of(task_, other).shape)
+        change.numbers.push_back(static_cast<double>(size));
+  return change;
+}
+
 std::map<std::size_t, InputChange> InputPlan::draw_changes(Perturbation kind, Rng& rng) const {
   std::map<std::size_t, InputChange> changes;
   auto nth = static_cast<int>(std::ranges::count(ways_, Way::directly));
@@ -326,8 +421,14 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
     if (!is_changeable(tensor)) continue;
     InputChange change;
-    if (ways_[k] == Way::directly)
+    if (ways_[k] == Way::directly && !holds_whole_numbers(tensor))
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
+    else if (ways_[k] == Way::never_drawn && holds_whole_numbers(tensor))
+      change = whole_numbers(kind, inputs_[k], rng);
+    else if (ways_[k] == Way::never_drawn && kind == Perturbation::scaled &&
+             is_list_in_source(task_, inputs_[k]) && tensor.is_floating_point() &&
+             !holds_one_value(tensor) && !is_mask(tensor))
+      change = {.seed = rng.next_u64(), .pattern = Pattern::listed};
     else if (ways_[k] == Way::never_drawn)
       change = never_drawn(kind, tensor, rng);
     if (!change.changes()) continue;

@@ -11,6 +11,7 @@
 #include "gym/device/device.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
+#include "gym/trial/candidate_numbers.h"
 #include "gym/trial/perturbation.h"
 
 namespace tritonsmith::gym::trial {
@@ -18,7 +19,8 @@ namespace tritonsmith::gym::trial {
 // Which inputs and draws of a task can be changed, and how. It refers to the task.
 class InputPlan {
  public:
-  explicit InputPlan(const plan::Plan& task);
+  // `numbers` are the candidate's own, or null. The plan refers to them.
+  explicit InputPlan(const plan::Plan& task, const CandidateNumbers* numbers = nullptr);
 
   // Says whether an extreme kind changes anything, in a way that no other kind of it does.
   bool is_changed_by(Perturbation kind) const;
@@ -45,12 +47,18 @@ class InputPlan {
   device::InputChange direct(Perturbation kind, int input, Unit unit, Rng& rng) const;
   device::InputChange of_draw(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                               Rng& rng) const;
+  std::vector<double> met_by(const plan::analysis::InputDraw& draw) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
+  device::InputChange whole_numbers(Perturbation kind, int input, Rng& rng) const;
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
+  // Adds the candidate's own numbers to a change of this kind.
+  device::InputChange with_numbers(device::InputChange change, Unit unit, Rng& rng) const;
+
   const plan::Plan& task_;
+  const CandidateNumbers* numbers_;
   plan::analysis::ForwardFacts facts_;
   std::vector<int> inputs_;
   std::vector<Way> ways_;                         // of each input

@@ -49,13 +49,16 @@ void sort_rows(at::Tensor rows, bool descending) {
   if (rows.numel() > 0) rows.copy_(std::get<0>(rows.sort(-1, descending)));
 }
 
-// Moves these elements up and down in turn, by up to twice `reach`. Their places differ, or count
-// once.
+// Moves these elements up and down in turn, two by up to twice `reach`, the next two by a fifth to
+// four fifths of it, where an exponential is large and finite, and so on. Their places differ, or
+// count once.
 void move_at(at::Tensor& all, const at::Tensor& at, double reach) {
-  const at::Tensor signs =
-      at::arange(at.numel(), at.options()).remainder_(2).mul_(-2).add_(1).to(at::kFloat);
-  const at::Tensor by = (reach * (1 + chance_like(at)) * signs).to(all.scalar_type());
-  all.index_copy_(0, at, all.index_select(0, at) + by);
+  const at::Tensor nth = at::arange(at.numel(), at.options());
+  const at::Tensor signs = nth.remainder(2).mul_(-2).add_(1).to(at::kFloat);
+  const at::Tensor chance = chance_like(at);
+  const at::Tensor by =
+      at::where(nth.remainder(4).lt(2), 1 + chance, 0.2 + 0.6 * chance).mul_(signs).mul_(reach);
+  all.index_copy_(0, at, all.index_select(0, at) + by.to(all.scalar_type()));
 }
 
 void move_some_elements(at::Tensor& all, double reach) {
@@ -101,6 +104,45 @@ void move_one_in_each(at::Tensor rows, double reach) {
   rows.scatter_(1, at, rows.gather(1, at) + by);
 }
 
+// A few elements of a row become large that lie a power of two apart. So whoever looks for the
+// largest of each such class misses some.
+void move_apart(at::Tensor rows, double reach, Rng& rng) {
+  constexpr std::int64_t most = 16;
+  const std::int64_t length = rows.size(1);
+  if (rows.numel() == 0 || length < most) return;
+  const std::int64_t apart = std::int64_t{4} << rng.below(6);
+  if (apart * 2 > length) return;
+  const auto from = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(apart)));
+  at::Tensor chosen = rows.slice(1, from, std::min(length, from + most * apart), apart);
+  chosen.add_((reach * (1 + chance_like(chosen))).to(chosen.scalar_type()));
+}
+
+// Two large elements stand at each of these indices of each dimension and beside them, one up and one
+// down.
+void move_at_places(at::Tensor& tensor, const InputChange& change) {
+  std::vector<std::int64_t> chosen;
+  at::Tensor all = tensor.view({-1});
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+    for (const std::int64_t place : change.places)
+      for (const std::int64_t index : {place - 1, place})
+        if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
+          chosen.insert(chosen.end(), {dim, index});
+  if (chosen.empty() || tensor.numel() < 16) return;
+  const auto count = static_cast<std::int64_t>(chosen.size());
+  const at::Tensor any = random_places(count, tensor.numel(), all).cpu();
+  std::vector<std::int64_t> at(static_cast<std::size_t>(count));
+  const auto* first = any.const_data_ptr<std::int64_t>();
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const std::int64_t dim = chosen[k / 2 * 2], index = chosen[k / 2 * 2 + 1];
+    const std::int64_t now = first[k] / tensor.stride(dim) % tensor.size(dim);
+    at[k] = first[k] + (index - now) * tensor.stride(dim);
+  }
+  std::ranges::sort(at);
+  const auto [from, to] = std::ranges::unique(at);
+  at.erase(from, to);
+  move_at(all, at::tensor(at, at::kLong).to(all.device()), change.reach);
+}
+
 // Slices of one value make a statistic over any dimensions but these two degenerate.
 void level_slices(at::Tensor& tensor, double value, Rng& rng) {
   constexpr std::int64_t few = 4;
@@ -113,8 +155,12 @@ void level_slices(at::Tensor& tensor, double value, Rng& rng) {
   }
 }
 
+std::int64_t random_row(const at::Tensor& table, Rng& rng) {
+  return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(table.size(0))));
+}
+
 void make_uneven(at::Tensor& tensor, const InputChange& change) {
-  constexpr double little = 4, level = 0.5;
+  constexpr double little = 4, level = 0.5, beyond = 1.5;
   const bool moves = change.reach > 0;
   Rng rng(change.seed, "uneven", 0);
   const std::int64_t length = tensor.dim() > 0 ? tensor.size(-1) : 1;
@@ -129,6 +175,7 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   rows.next().sub_(shift);
   move_one_in_each(rows.next(), change.reach);
   move_one_in_each(rows.next(), -change.reach);
+  move_apart(rows.next(), change.reach, rng);
   at::Tensor all = tensor.view({-1});
   move_some_elements(all, change.reach);
   if (change.may_tie) {
@@ -137,6 +184,9 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
     level_slices(tensor, level, rng);
   }
   move_last_of_each(tensor, change.reach);
+  for (const double number : change.numbers)
+    if (table.size(0) > 1) table.select(0, random_row(table, rng)).add_(beyond * number);
+  move_at_places(tensor, change);
 }
 
 // Parts of a row become larger and smaller in turn, so that the mean of no part is the row's.
@@ -178,6 +228,18 @@ void add_noise(at::Tensor& tensor) {
   tensor.copy_(at::where(tensor == 0, factor, tensor * factor));
 }
 
+// Each row gets the two largest numbers at places of their own.
+void put_two_largest(at::Tensor& tensor, const std::vector<double>& numbers) {
+  if (tensor.dim() == 0 || tensor.size(-1) < 2 || numbers.empty()) return;
+  const std::int64_t length = tensor.size(-1);
+  at::Tensor rows = tensor.view({-1, length});
+  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(numbers));
+  const at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);
+  const at::Tensor further = random_places(rows.size(0), length - 1, rows).unsqueeze(1);
+  rows.scatter_(1, first, largest);
+  rows.scatter_(1, (first + 1 + further).remainder(length), largest - 1);
+}
+
 void flip(at::Tensor& tensor) {
   constexpr double share = 1.0 / 8;
   const at::Tensor chosen = chance_like(tensor).lt_(share).to(at::kBool);
@@ -189,10 +251,118 @@ void flip(at::Tensor& tensor) {
   tensor.copy_(at::where(chosen, at::where(tensor == low, high, low), tensor));
 }
 
+// Most elements become one and the same of the drawn values, or its neighbour.
+void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
+  constexpr std::size_t most = 64;
+  at::Tensor all = tensor.view({-1});
+  const std::size_t count = std::min(most, numbers.size());
+  if (count == 0 || all.numel() < 2 * static_cast<std::int64_t>(count)) return;
+  const at::Tensor at = random_places(static_cast<std::int64_t>(count), all.numel(), all);
+  const std::vector<double> first(numbers.begin(),
+                                  numbers.begin() + static_cast<std::ptrdiff_t>(count));
+  all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
+}
+
 void skew(at::Tensor& tensor) {
-  constexpr double share = 0.7;
-  const at::Tensor same = tensor.reshape({-1})[0].clone();
-  tensor.copy_(at::where(chance_like(tensor).lt_(share).to(at::kBool), same, tensor));
+  constexpr double share = 0.7, share_of_neighbours = 0.1;
+  const at::Tensor same = tensor.reshape({-1})[0].clone(), most = tensor.max();
+  const at::Tensor chance = chance_like(tensor);
+  const at::Tensor near = at::minimum(same + 1, most);
+  tensor.copy_(
+      at::where(chance.lt(share_of_neighbours), near, at::where(chance.lt(share), same, tensor)));
+  // A block of a kernel then holds one value alone, whose count may exceed what the kernel expects.
+  tensor.view({-1}).narrow(0, 0, tensor.numel() / 2).copy_(same);
+}
+
+// Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
+// kind, and no value lies outside the range of the former ones, for each may name a place.
+class WholeNumbers {
+ public:
+  WholeNumbers(std::vector<std::int64_t> values, const InputChange& change)
+      : values_(std::move(values)), change_(change), rng_(change.seed, "whole", 0) {}
+
+  std::vector<std::int64_t> changed() {
+    if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
+      change_equal();
+    else if (std::ranges::is_sorted(values_) && !counts_up())
+      turn_steps();
+    else
+      turn();
+    return std::move(values_);
+  }
+
+ private:
+  std::uint64_t below(std::int64_t n) { return rng_.below(static_cast<std::uint64_t>(n)); }
+  std::int64_t up_to(std::int64_t n) { return static_cast<std::int64_t>(below(n + 1)); }
+
+  bool counts_up() const {
+    for (std::size_t k = 1; k < values_.size(); ++k)
+      if (values_[k] != values_[k - 1] + 1) return false;
+    return true;
+  }
+
+  // Lengths become shorter, one excepted. Numbers of elements, whose sum is a size of another input,
+  // keep their sum.
+  void change_equal() {
+    const std::int64_t value = values_[0];
+    const auto sum = static_cast<double>(value) * static_cast<double>(values_.size());
+    if (value < 2) {
+      constexpr std::int64_t most = 3;
+      if (change_.reach > 0)
+        for (std::int64_t& each : values_) each += up_to(most);
+    } else if (values_.size() == 1) {
+      values_[0] = 1 + up_to(value - 2);
+    } else if (std::ranges::find(change_.numbers, sum) != change_.numbers.end()) {
+      for (std::size_t k = 0; k + 1 < values_.size(); k += 2) {
+        const std::int64_t moved = up_to(value - 1);
+        values_[k] += moved;
+        values_[k + 1] -= moved;
+      }
+    } else {
+      const std::size_t kept = below(static_cast<std::int64_t>(values_.size()));
+      for (std::size_t k = 0; k < values_.size(); ++k)
+        if (k != kept) values_[k] = 1 + up_to(value - 1);
+    }
+  }
+
+  // The steps from each value to the next come in the opposite order. Values stay sorted, and the
+  // first and the last stay.
+  void turn_steps() {
+    std::vector<std::int64_t> turned = {values_[0]};
+    for (std::size_t k = values_.size() - 1; k > 0; --k)
+      turned.push_back(turned.back() + values_[k] - values_[k - 1]);
+    values_ = std::move(turned);
+  }
+
+  void turn() {
+    const std::vector<std::int64_t> before = values_;
+    std::ranges::reverse(values_);
+    if (values_ == before) std::ranges::rotate(values_, values_.begin() + 1);
+  }
+
+  std::vector<std::int64_t> values_;
+  const InputChange& change_;
+  Rng rng_;
+};
+
+// Each number changes by a factor of its own, or, in a sorted list, the steps come in the opposite
+// order.
+void change_listed(at::Tensor& tensor) {
+  at::Tensor all = tensor.view({-1});
+  const at::Tensor steps = all.diff();
+  if (steps.ge(0).all().item<bool>()) {
+    const at::Tensor turned = at::cat({all.narrow(0, 0, 1), steps.flip(0)}).cumsum(0);
+    all.narrow(0, 1, all.numel() - 1).copy_(turned.narrow(0, 1, all.numel() - 1));
+  } else {
+    all.mul_(chance_like(all).mul_(0.6).add_(0.7).to(all.scalar_type()));
+  }
+}
+
+void change_whole(at::Tensor& tensor, const InputChange& change) {
+  const at::Tensor now = tensor.to(at::kCPU, at::kLong).contiguous();
+  const auto* first = now.const_data_ptr<std::int64_t>();
+  std::vector<std::int64_t> changed = WholeNumbers({first, first + now.numel()}, change).changed();
+  tensor.copy_(at::from_blob(changed.data(), now.sizes(), at::kLong));
 }
 
 void make_ties(at::Tensor& tensor, const InputChange& change) {
@@ -224,14 +394,22 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
     case Pattern::flips:
       return flip(tensor);
     case Pattern::sorted:
+      put_numbers(tensor, change.numbers);
       tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
       return;
     case Pattern::skewed:
-      return skew(tensor);
+      skew(tensor);
+      return put_numbers(tensor, change.numbers);
+    case Pattern::near:
+      return put_two_largest(tensor, change.numbers);
     case Pattern::ties:
       return make_ties(tensor, change);
     case Pattern::specials:
       return put_specials(tensor);
+    case Pattern::whole:
+      return change_whole(tensor, change);
+    case Pattern::listed:
+      return change_listed(tensor);
   }
 }
 

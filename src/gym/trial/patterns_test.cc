@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace tritonsmith::gym::trial {
 namespace {
 
@@ -99,6 +102,48 @@ TEST(Pattern, WholeNumbersStayThoseThatWereDrawn) {
     EXPECT_LT(now.max().item<std::int64_t>(), 9);
     EXPECT_FALSE(at::equal(now, drawn));
   }
+}
+
+std::vector<std::int64_t> changed_whole(std::vector<std::int64_t> values, InputChange change = {}) {
+  change.pattern = Pattern::whole;
+  const at::Tensor now = changed(change, at::tensor(values, at::kLong));
+  const auto* first = now.const_data_ptr<std::int64_t>();
+  return {first, first + now.numel()};
+}
+
+using Whole = std::vector<std::int64_t>;
+
+TEST(WholeInputs, PositionsAndLengthsTurnAround) {
+  EXPECT_EQ(changed_whole({0, 1, 2, 3}), (Whole{3, 2, 1, 0}));
+  EXPECT_EQ(changed_whole({64, 17, 33, 50}), (Whole{50, 33, 17, 64}));
+  EXPECT_EQ(changed_whole({5, 1, 5}), (Whole{1, 5, 5})) << "turned, it is as before";
+}
+
+TEST(WholeInputs, OffsetsStaySortedAndKeepTheirLengths) {
+  EXPECT_EQ(changed_whole({0, 7, 10, 64}), (Whole{0, 54, 57, 64}));
+  EXPECT_EQ(changed_whole({0, 16, 32, 48}), (Whole{0, 16, 32, 48}));
+}
+
+TEST(WholeInputs, EqualLengthsBecomeShorterAndNoneLonger) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Whole now = changed_whole(Whole(8, 64), {.seed = seed});
+    EXPECT_EQ(std::ranges::max(now), 64);
+    EXPECT_LT(std::ranges::min(now), 64);
+    EXPECT_GE(std::ranges::min(now), 1);
+    const Whole one = changed_whole({3}, {.seed = seed});
+    EXPECT_TRUE(one == Whole{1} || one == Whole{2});
+  }
+}
+
+TEST(WholeInputs, CountsKeepTheirSum) {
+  const Whole now = changed_whole(Whole(8, 16), {.seed = 3, .numbers = {128, 4}});
+  EXPECT_EQ(std::accumulate(now.begin(), now.end(), std::int64_t{0}), 128);
+  EXPECT_NE(now, Whole(8, 16));
+}
+
+TEST(WholeInputs, ZerosAreOnlyChangedWhereTheyAreNumbers) {
+  EXPECT_EQ(changed_whole(Whole(8, 0), {.seed = 1}), Whole(8, 0));
+  EXPECT_NE(changed_whole(Whole(8, 0), {.seed = 1, .reach = 1}), Whole(8, 0));
 }
 
 TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {

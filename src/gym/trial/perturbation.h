@@ -78,7 +78,7 @@ struct PerturbationRow {
   // One score may decide everything, so an attention's values say nothing there.
   bool spoils_scores = false;
   bool only_overflow_counts = false;
-  // A weak algorithm loses digits there, without leaving anything out (the finding numerically_weak).
+  // A weak algorithm may lose digits there, without leaving anything out (numerically_weak).
   bool shows_weakness = false;
   // The reference may give NaN and infinity there, though it does not on the task's own inputs.
   bool makes_specials = false;

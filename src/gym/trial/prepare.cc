@@ -11,6 +11,7 @@
 #include "gym/plan/analysis/batch_counter.h"
 #include "gym/trial/changeable_weights.h"
 #include "gym/trial/input_changes.h"
+#include "gym/trial/weakness.h"
 #include "gym/trial/weight_changes.h"
 #include "gym/trial/weights.h"
 
@@ -121,17 +122,21 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   const std::vector<int> ours = input_tensors(config.task);
   const std::vector<int> theirs = input_tensors(config.candidate);
   if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
-  const auto changes =
-      InputPlan(config.task).input_changes(config.kind, rng, sides.reference.tensors());
+  auto changes = InputPlan(config.task, config.numbers)
+                     .input_changes(config.kind, rng, sides.reference.tensors());
+  for (const auto* plan : {&config.task, &config.candidate})
+    for (const int place : plan->read_inputs)
+      if (place < std::ssize(changes)) changes[static_cast<std::size_t>(place)] = {};
   std::vector<device::DrawnInput> inputs;
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
-  // A pattern changes its input here. The device then copies the input as it is.
+  // A pattern or a nudge changes its input here. The device then copies the input as it is.
   for (device::DrawnInput& input : inputs)
-    if (input.change.pattern != device::Pattern::none) {
+    if (input.change.pattern != device::Pattern::none || config.nudge != 0) {
       change_input(input.change, input.drawn);
       input.change = {};
+      nudge(config.nudge, input.drawn);
     }
   const bool remembered = sides.device.change_and_copy(inputs);
   if (!remembered) copy_inputs(inputs, sides.device);
@@ -199,7 +204,7 @@ std::optional<replay::Stop> draw(Sides& sides) {
   if (config.candidate.first_call)
     if (auto stop = draw_for_first_call(sides)) return stop;
   Rng rng(sides.seed_of("perturb"), "draws", 0);
-  const auto changes = InputPlan(config.task).draw_changes(config.kind, rng);
+  const auto changes = InputPlan(config.task, config.numbers).draw_changes(config.kind, rng);
   sides.seed("inputs");
   return sides.reference.run(plan::Phase::inputs, [&](std::size_t step) {
     const c10::InferenceMode no_gradients(true);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gym/compare/compare.h"
+#include "gym/plan/analysis/forward_facts.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
@@ -31,11 +32,17 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
   double largest = result.is_exact_known ? 0 : std::numeric_limits<double>::infinity();
   std::vector<int> outputs;
   plan::append_tensors(sides.task().outputs, outputs);
+  const std::vector<double> fills = plan::analysis::large_numbers(sides.config.task);
   for (const int index : outputs) {
-    const at::Tensor& output = tensors::tensor_at(sides.reference.tensors(), index);
+    at::Tensor output = tensors::tensor_at(sides.reference.tensors(), index);
     if (!output.is_floating_point()) continue;
-    const at::Tensor exact =
+    at::Tensor exact =
         exact_table.empty() ? at::Tensor() : exact_table.at(static_cast<std::size_t>(index));
+    if (const at::Tensor filled = compare::filled_elements(output, fills);
+        filled.defined() && exact.defined()) {
+      output = output.masked_fill(filled, 0);
+      exact = exact.masked_fill(filled, 0);
+    }
     if (is_spiked(sides.config.kind) || may_widen(sides) ||
         (is_extreme(sides.config.kind) && output.element_size() < 4)) {
       result.reference_is_finite = result.reference_is_finite &&
@@ -82,48 +89,6 @@ bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
       return true;
   }
   return false;
-}
-
-std::optional<int> lost_digits(const Sides& sides, const tensors::TensorTable& exact_table) {
-  constexpr double most = 3;
-  std::vector<int> ours, theirs;
-  plan::append_tensors(sides.task().outputs, ours);
-  plan::append_tensors(sides.config.candidate.outputs, theirs);
-  if (ours.size() != theirs.size()) return std::nullopt;
-  double worst = 0;
-  for (std::size_t k = 0; k < ours.size(); ++k) {
-    const at::Tensor &ours_made = tensors::tensor_at(sides.reference.tensors(), ours[k]),
-                     &theirs_made = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
-    if (!theirs_made.defined() || theirs_made.sizes() != ours_made.sizes() ||
-        theirs_made.scalar_type() != ours_made.scalar_type())
-      return std::nullopt;
-    const at::Tensor expected = tensors::computable(ours_made),
-                     got = tensors::computable(theirs_made);
-    if (!expected.is_floating_point()) {
-      if (!at::equal(got, expected)) return std::nullopt;
-      continue;
-    }
-    // Where PyTorch overflows, the candidate must overflow alike, and no digits are left to lose.
-    const at::Tensor is_number = at::isfinite(expected);
-    if (!at::allclose(got.masked_fill(is_number, 0), expected.masked_fill(is_number, 0), 0, 0,
-                      true))
-      return std::nullopt;
-    const auto numbers = [&](const at::Tensor& tensor) {
-      return tensor.masked_select(is_number).to(at::kDouble);
-    };
-    const at::Tensor ours_now = numbers(expected), theirs_now = numbers(got),
-                     exact = exact_table.empty()
-                                 ? ours_now
-                                 : numbers(tensors::tensor_at(exact_table, ours[k]));
-    const at::Tensor size = exact.square().mean().sqrt();
-    const at::Tensor off = at::minimum((theirs_now - exact).abs(), (theirs_now - ours_now).abs()) /
-                           (exact.abs() + size + std::numeric_limits<double>::min());
-    if (!at::isfinite(off).all().item<bool>()) return std::nullopt;
-    if (off.numel() > 0) worst = std::max(worst, off.max().item<double>());
-  }
-  const double digits = std::log10(worst / tolerance_of(sides).value);
-  if (digits > most) return std::nullopt;
-  return std::max(1, static_cast<int>(std::lround(digits)));
 }
 
 void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exact_table,

@@ -21,11 +21,6 @@ double widen_tolerance(const Sides& sides, const tensors::TensorTable& exact, Tr
 // Such an overflow is wrong however coarse PyTorch is there.
 bool breaks_down(const Sides& sides, const tensors::TensorTable& exact);
 
-// Returns the number of decimal digits, at most 3, by which the candidate's finite values miss the
-// tolerance, in units of each element's size and the output's. Returns nothing if they miss it by
-// more, or if anything but floating values differs.
-std::optional<int> lost_digits(const Sides& sides, const tensors::TensorTable& exact);
-
 // Looks for a wrong output among those in which PyTorch is exact. It does so only if there
 // are several outputs: an output that overflows, or in which PyTorch loses its digits,
 // excuses no other.

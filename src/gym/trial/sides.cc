@@ -64,6 +64,7 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .tolerance = tolerance_of(sides),
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,
+          .fills = plan::analysis::large_numbers(sides.config.task),
           .filler = sides.filler,
           .measures_right_elements = sides.config.measures_right_elements,
           .device = sides.device.comparison()};

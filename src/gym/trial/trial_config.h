@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gym/replay/replay.h"
+#include "gym/trial/candidate_numbers.h"
 #include "gym/trial/perturbation.h"
 #include "gym/trial/reference_source.h"
 #include "gym/trial/weight_changes.h"
@@ -28,9 +29,11 @@ struct TrialConfig {
   int trial = 0;
   Perturbation kind = Perturbation::plain;
   std::optional<WeightChange> weights;  // if not set, the perturbation decides
+  double nudge = 0;                     // moves inputs a little besides (weakness.h)
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
-  replay::Choices choices;  // the configs of tuned launches
+  const CandidateNumbers* numbers = nullptr;  // the candidate's own; null: they do not matter
+  replay::Choices choices;                    // the configs of tuned launches
   language::ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
   Strides strides = Strides::any;

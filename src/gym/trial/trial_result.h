@@ -34,9 +34,9 @@ struct TrialResult {
   // On extreme inputs the candidate gives NaN or infinity where PyTorch gives a number, and the
   // float64 result is not large.
   bool breaks_down = false;
-  // The candidate's values are wrong by so many digits, and are right but for these. Only known for
-  // kinds that show weakness.
-  std::optional<int> lost_digits;
+  // The candidate's errors (weakness.h), where a wrong value may show a weak algorithm, or where
+  // inputs were nudged.
+  std::optional<std::vector<float>> errors;
   bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   // The share of output elements that are wrong if no kernel runs, of those that the reference does

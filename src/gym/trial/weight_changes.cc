@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -89,6 +90,17 @@ void make_few_large(at::Tensor& tensor, double one_in, Rng& rng) {
   tensor.mul_(at::where(chosen, times, 1.0).to(tensor.options()));
 }
 
+// Makes one variance in eight so small that an epsilon beside it counts.
+void make_few_small(at::Tensor& variances, Rng& rng) {
+  constexpr std::int64_t one_in = 8;
+  constexpr double times = 1.0 / 1024;
+  if (variances.min().item<double>() <= 0) return;  // means
+  at::Tensor all = variances.view({-1});
+  const auto first = static_cast<std::int64_t>(
+      rng.below(static_cast<std::uint64_t>(std::min(one_in, all.numel()))));
+  all.slice(0, first, all.numel(), one_in).mul_(times);
+}
+
 void make_heavy(at::Tensor& tensor, Rng& rng) {
   make_count(tensor);
   tensor.mul_(kHeavy);
@@ -129,10 +141,13 @@ void change_weights(const plan::Plan& task, const ChangeableWeights& changeable,
     const int group = group_of(parameter.tensor);
     Rng noise(noise_seed, "weight", static_cast<std::uint64_t>(group));
     if (changeable.given.contains(parameter.tensor)) {
-      if (change == WeightChange::strong && !calm.contains(group))
+      if (change == WeightChange::strong && !calm.contains(group)) {
         move_far(tensor, kind, noise);
-      else
-        tensor.add_(noise_like(tensor, noise).to(tensor.options()), 0.1);
+        continue;
+      }
+      tensor.add_(noise_like(tensor, noise).to(tensor.options()), 0.1);
+      if (change == WeightChange::strong && kind == Perturbation::sparse)
+        make_few_small(tensor, noise);
     } else if (changeable.drawn.contains(parameter.tensor)) {
       change_drawn(tensor, kind, change, noise);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -58,13 +59,19 @@ bool overwrites_places(const AtenCall& call) {
   return call.args.size() <= accumulate || !(call.args[accumulate] == Value{true});
 }
 
-// Returns the power of two by which the call multiplies a tensor, or nothing.
+// Returns the power of two by which the call multiplies a tensor, or nothing. Of another whole
+// factor it returns the power of two in it: halves of its inverse become halves, without rounding.
 std::optional<double> exact_scale(const AtenCall& call) {
   constexpr int most = 10;  // 1024 and its inverse
   const std::string_view name = plan::operators::aten_base_name(call.op);
   if ((name != "mul" && name != "div") || call.args.size() != 2) return std::nullopt;
   const auto number = number_of(call.args[1]);
   int exponent = 0;
+  if (number && name == "mul" && *number >= 1 && *number <= std::ldexp(1.0, most) &&
+      *number == std::floor(*number)) {
+    const auto whole = static_cast<std::uint64_t>(*number);
+    return std::ldexp(1.0, std::countr_zero(whole));
+  }
   if (!number || !(*number > 0) || std::frexp(*number, &exponent) != 0.5) return std::nullopt;
   exponent = name == "mul" ? exponent - 1 : 1 - exponent;
   return std::abs(exponent) <= most ? std::optional(std::ldexp(1.0, exponent)) : std::nullopt;
@@ -110,7 +117,8 @@ ForwardFacts forward_facts(const Plan& task) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
     facts.is_elementwise =
-        facts.is_elementwise && plan::operators::is(call->op, Trait::elementwise);
+        facts.is_elementwise && (plan::operators::is(call->op, Trait::elementwise) ||
+                                 plan::operators::aten_base_name(call->op) == "_to_copy");
     facts.scales = facts.scales || scales(*call);
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
@@ -125,6 +133,23 @@ ForwardFacts forward_facts(const Plan& task) {
     given.follow(*call);
   }
   return facts;
+}
+
+std::vector<double> large_numbers(const Plan& task) {
+  constexpr double least = 100;
+  std::vector<double> numbers;
+  const auto add = [&](const Value& value) {
+    const auto number = number_of(value);
+    if (number && std::abs(*number) >= least &&
+        std::ranges::find(numbers, *number) == numbers.end())
+      numbers.push_back(*number);
+  };
+  for (const PlanStep& step : task.steps)
+    if (const auto* call = std::get_if<AtenCall>(&step.action)) {
+      for (const Value& argument : call->args) add(argument);
+      for (const auto& [name, argument] : call->kwargs) add(argument);
+    }
+  return numbers;
 }
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -15,13 +15,17 @@ struct ForwardFacts {
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
   // It rounds an input, or compares it, before any arithmetic but a multiplication by a power of
-  // two. An honest kernel then meets a tie exactly as the reference does.
+  // two or a whole number. An honest kernel then meets a tie exactly as the reference does.
   bool jumps_at_inputs = false;
-  double scale_of_jumps = 1;       // the largest of those powers of two
+  double scale_of_jumps = 1;       // the largest power of two in those factors
   bool gives_places = false;       // results are places among values, where ties have no one order
   bool overwrites_places = false;  // writes at places that an input names; the last write wins
 };
 
 ForwardFacts forward_facts(const Plan& task);
+
+// The numbers of at least 100 that the task's own operators are given, such as a mask's -1e9. Each
+// appears once.
+std::vector<double> large_numbers(const Plan& task);
 
 }  // namespace tritonsmith::gym::plan::analysis

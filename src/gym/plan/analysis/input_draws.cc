@@ -30,6 +30,11 @@ DrawKind kind_of(std::string_view name) {
 }
 
 std::pair<double, double> bounds_of(const AtenCall& call) {
+  if (plan::operators::aten_base_name(call.op) == "randint") {
+    const bool has_low =
+        call.args.size() > 1 && std::holds_alternative<std::int64_t>(call.args[1].data);
+    return {has_low ? number_or(call, 0, 0) : 0, number_or(call, has_low ? 1 : 0, 1) - 1};
+  }
   if (!plan::operators::aten_base_name(call.op).starts_with("uniform")) return {0, 1};
   return {number_or(call, 1, 0), number_or(call, 2, 1)};
 }

@@ -55,6 +55,7 @@ trial::TrialConfig TrialSet::config_of(const plan::Plan& candidate, const SetTri
   const TrialContext context{job_, task_, candidate, deadline_, with_oracle_};
   trial::TrialConfig config = context.config_of(trial.number, trial.kind);
   config.order = {};  // no plan here has launches
+  config.numbers = nullptr;
   config.later_call = trial.is_later_call;
   config.measures_right_elements = true;
   return config;
@@ -94,7 +95,7 @@ TrialAnswer TrialSet::run(const plan::Plan& candidate, const SetTrial& trial) {
   trial::TrialResult result = run_ordered_trial(equipment_, config);
   if (result.reference_stop || says_nothing(result, trial.kind, task_, plain_.is_finite))
     return {.differs = result.difference.has_value()};
-  tell_weakness(result, trial.kind);
+  tell_weakness(equipment_, config, result);
   return answer_of(result);
 }
 

@@ -1,0 +1,14 @@
+// Says what a task does with inputs of whole numbers that no generator drew, such as positions,
+// lengths and offsets. Pure.
+#pragma once
+
+#include "gym/plan/plan.h"
+
+namespace tritonsmith::gym::plan::analysis {
+
+// Says whether forward only computes with the elements of this input, element by element, until they
+// are floating-point numbers or decide between such numbers. Then any small number may stand there:
+// none of them names a place, a size or a bit.
+bool is_only_computed_with(const Plan& task, int input);
+
+}  // namespace tritonsmith::gym::plan::analysis

@@ -1,0 +1,22 @@
+// Finds the numbers in a candidate's own code. A kernel that treats some element, size or bound in a
+// way of its own has its number there. Trials put large elements at such places, and values beyond
+// such bounds. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gym/plan/plan.h"
+
+namespace tritonsmith::gym::trial {
+
+struct CandidateNumbers {
+  std::vector<double> real;
+  std::vector<std::int64_t> whole;  // not negative
+};
+
+// The constants of the kernels that are launched, and the numbers that launches pass. Each appears
+// once. At most 256 of each kind are kept.
+CandidateNumbers numbers_of(const plan::Plan& candidate);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,116 @@
+#include "gym/trial/weakness.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gym/compare/compare.h"
+#include "gym/plan/analysis/forward_facts.h"
+#include "gym/tensors/scalar_type.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+constexpr std::int64_t kMostElements = 1 << 26;
+
+// Appends the errors of one output. Returns false if there are none to speak of.
+bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& exact_made,
+                   const std::vector<double>& fills, double tolerance, std::vector<float>& errors) {
+  // Where PyTorch overflows, or the task writes a number of its own, the candidate must give the
+  // same, and no digits are left to lose.
+  at::Tensor is_number = at::isfinite(expected);
+  if (const at::Tensor filled = compare::filled_elements(expected, fills); filled.defined())
+    is_number = is_number.logical_and(filled.logical_not());
+  if (!at::allclose(got.masked_fill(is_number, 0), expected.masked_fill(is_number, 0), 0, 0, true))
+    return false;
+  const auto numbers = [&](const at::Tensor& tensor) {
+    return tensor.masked_select(is_number).to(at::kDouble);
+  };
+  const at::Tensor ours = numbers(expected), theirs = numbers(got),
+                   exact = exact_made.defined() ? numbers(exact_made) : ours;
+  const at::Tensor from_exact = theirs - exact, from_ours = theirs - ours;
+  const at::Tensor size =
+      exact.abs() + exact.square().mean().sqrt() + std::numeric_limits<double>::min();
+  const at::Tensor off = at::where(from_exact.abs() <= from_ours.abs(), from_exact, from_ours)
+                             .div_(size.mul(tolerance))
+                             .to(at::kFloat)
+                             .cpu();
+  if (!at::isfinite(off).all().item<bool>()) return false;
+  errors.insert(errors.end(), off.const_data_ptr<float>(),
+                off.const_data_ptr<float>() + off.numel());
+  return true;
+}
+
+}  // namespace
+
+void nudge(double units, at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  if (type != at::kFloat && type != at::kDouble) return;
+  const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
+                                            : std::numeric_limits<double>::epsilon();
+  tensor.mul_(1 + units * epsilon);
+}
+
+std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
+                                                       const tensors::TensorTable& exact) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (ours.size() != theirs.size()) return std::nullopt;
+  const std::vector<double> fills = plan::analysis::large_numbers(sides.config.task);
+  std::vector<float> errors;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const at::Tensor &ours_made = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &theirs_made = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
+    if (!theirs_made.defined() || theirs_made.sizes() != ours_made.sizes() ||
+        theirs_made.scalar_type() != ours_made.scalar_type())
+      return std::nullopt;
+    const at::Tensor expected = tensors::computable(ours_made),
+                     got = tensors::computable(theirs_made);
+    if (!expected.is_floating_point()) {
+      if (!at::equal(got, expected)) return std::nullopt;
+      continue;
+    }
+    if (static_cast<std::int64_t>(errors.size()) + expected.numel() > kMostElements)
+      return std::nullopt;
+    const at::Tensor exact_made = exact.empty() ? at::Tensor() : tensors::tensor_at(exact, ours[k]);
+    if (!append_errors(expected, got, exact_made, fills, tolerance_of(sides).value, errors))
+      return std::nullopt;
+  }
+  return errors;
+}
+
+std::optional<int> lost_digits(const std::vector<float>& errors) {
+  constexpr double most = 3;
+  double worst = 0;
+  for (const float error : errors) worst = std::max(worst, std::abs(static_cast<double>(error)));
+  const double digits = std::log10(worst);
+  if (digits > most) return std::nullopt;
+  return std::max(1, static_cast<int>(std::lround(digits)));
+}
+
+bool is_rounding_noise(const std::vector<float>& errors, const std::vector<float>& nudged) {
+  constexpr float alike = 0.25F;
+  if (errors.size() != nudged.size()) return false;
+  float largest = 0;
+  for (const float error : errors) largest = std::max(largest, std::abs(error));
+  struct Count {
+    double all = 0, others = 0;
+    bool has_share(double least) const { return all > 0 && others >= least * all; }
+  } beyond, large;
+  for (std::size_t k = 0; k < errors.size(); ++k) {
+    const float size = std::abs(errors[k]);
+    if (!(size > 1)) continue;
+    const double is_other = std::abs(nudged[k] - errors[k]) > alike * size ? 1 : 0;
+    beyond.all += 1;
+    beyond.others += is_other;
+    if (2 * size <= largest) continue;
+    large.all += 1;
+    large.others += is_other;
+  }
+  return beyond.has_share(0.4) && large.has_share(0.6);
+}
+
+}  // namespace tritonsmith::gym::trial

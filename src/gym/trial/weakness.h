@@ -1,0 +1,38 @@
+// Tells a weak algorithm from a wrong one. A weak algorithm computes everything, but loses digits to
+// rounding on some inputs, as a variance from the difference of two means does far from 0. Its
+// errors are noise: they are others as soon as the inputs move by a few units in their last place.
+// The error of a computation that is missing, or done with fewer bits, stays as it is.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gym/trial/sides.h"
+#include "gym/trial/trial_result.h"
+
+namespace tritonsmith::gym::trial {
+
+// By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what
+// is computed from them, by a few units. The largest also moves the sum of an element and a number
+// some ten times as large. A value in TF32 mostly stays the same under all of them.
+inline constexpr double kNudges[] = {4, -8, -16, 32};
+
+// Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. Other tensors stay as they are.
+void nudge(double units, at::Tensor& tensor);
+
+// Returns the candidate's errors, element by element over all floating outputs, in units of the
+// tolerance times each element's and the output's size. Returns nothing if anything but finite
+// floating values differs, or for more than 64 million elements.
+std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
+                                                       const tensors::TensorTable& exact);
+
+// Returns the number of decimal digits that these errors cost beyond the tolerance. Returns nothing
+// if they cost more than 3.
+std::optional<int> lost_digits(const std::vector<float>& errors);
+
+// Says whether the errors beyond the tolerance are others after a nudge of the inputs: two fifths of
+// all, and three fifths of those above half of the largest. Noise of few units takes few values, so
+// that many are alike by chance. docs/numerics.md has the measurement.
+bool is_rounding_noise(const std::vector<float>& errors, const std::vector<float>& nudged);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,75 @@
+#include "gym/trial/weakness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// Values near 3, moved as a nudge of the inputs moves them.
+std::vector<float> inputs_moved_by(double units) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal(3, 0.01F);
+  std::vector<float> values(4096);
+  const auto factor = static_cast<float>(1 + units * std::numeric_limits<float>::epsilon());
+  for (float& value : values) value = normal(random) * factor;
+  return values;
+}
+
+// The errors of a computation in float32 on these values, in units of one error in so many.
+template <typename Computed, typename Exact>
+std::vector<float> errors_of(double units, double one_in, Computed computed, Exact exact) {
+  std::vector<float> errors;
+  for (const float value : inputs_moved_by(units))
+    errors.push_back(static_cast<float>(one_in * (computed(value) - exact(double{value}))));
+  return errors;
+}
+
+template <typename Computed, typename Exact>
+bool is_noise(double one_in, Computed computed, Exact exact) {
+  const std::vector<float> errors = errors_of(0, one_in, computed, exact);
+  for (const double units : kNudges)
+    if (is_rounding_noise(errors, errors_of(units, one_in, computed, exact))) return true;
+  return false;
+}
+
+double cube(double x) { return x * x * x - 27; }
+
+TEST(WeaknessTest, ADifferenceOfLargeRoundedNumbersIsNoise) {
+  EXPECT_TRUE(is_noise(
+      1e7, [](float x) { return x * x * x - 27.0F; }, cube));
+}
+
+TEST(WeaknessTest, AMissingTermIsNoNoise) {
+  EXPECT_FALSE(is_noise(
+      1e4, [](float x) { return x * x * x - 27.001F; }, cube));
+}
+
+TEST(WeaknessTest, AValueWithFewerDigitsIsNoNoise) {
+  for (const float unit : {0x1p-9F, 0x1p-8F, 0x1p-6F}) {  // at 3: TF32, fp16 and bf16 alike
+    const auto coarse = [unit](float x) {
+      const float rounded = std::round(x / unit) * unit;
+      return rounded * rounded * rounded - 27.0F;
+    };
+    EXPECT_FALSE(is_noise(1e5, coarse, cube)) << unit;
+  }
+}
+
+TEST(WeaknessTest, ErrorsWithinTheToleranceSayNothing) {
+  EXPECT_FALSE(is_rounding_noise({0.5F, -0.9F}, {-0.5F, 0.9F}));
+  EXPECT_TRUE(is_rounding_noise({1.5F, 0.1F}, {-1.5F, 0.1F}));
+  EXPECT_FALSE(is_rounding_noise({1.5F, 1.6F, 1.7F}, {-1.5F, 1.6F, 1.7F}));
+  EXPECT_FALSE(is_rounding_noise({9, 1.5F, 1.5F}, {9, -1.5F, -1.5F})) << "the largest stays";
+}
+
+TEST(WeaknessTest, DigitsAreCountedUpToThree) {
+  EXPECT_EQ(lost_digits({0.1F, -120}), 2);
+  EXPECT_EQ(lost_digits({1.2F}), 1);
+  EXPECT_EQ(lost_digits({1e4F}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,19 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def largest(x_ptr, y_ptr, N: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + row * N + i)
+    tl.store(y_ptr + row, tl.maximum(tl.max(x, axis=0), -100.0))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty(x.shape[0], device=x.device)
+        largest[(x.shape[0],)](x, y, x.shape[1])
+        return y
