@@ -33,6 +33,14 @@ void add_bounds(const AtenCall& call, std::vector<double>& bounds) {
   for (const auto& [name, argument] : call.kwargs) add(argument);
 }
 
+// Casts and roundings are no element of the roofline's table, but treat each element by itself.
+bool works_by_element(std::string_view op) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"_to_copy", "ceil", "floor", "frac", "round", "trunc"});
+  return plan::operators::is(op, Trait::elementwise) ||
+         std::ranges::find(kNames, plan::operators::aten_base_name(op)) != kNames.end();
+}
+
 bool scales(const AtenCall& call) {
   return plan::operators::is(call.op, Trait::scales) && call.args.size() > 1 &&
          (number_of(call.args[0]) || number_of(call.args[1]));
@@ -116,9 +124,7 @@ ForwardFacts forward_facts(const Plan& task) {
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
-    facts.is_elementwise =
-        facts.is_elementwise && (plan::operators::is(call->op, Trait::elementwise) ||
-                                 plan::operators::aten_base_name(call->op) == "_to_copy");
+    facts.is_elementwise = facts.is_elementwise && works_by_element(call->op);
     facts.scales = facts.scales || scales(*call);
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
