@@ -6,7 +6,7 @@ import re
 from . import bindings, operators, products
 from .errors import NoPair
 from .helpers import dotted
-from .kernels import Kernel, kernel_name, words_of
+from .kernels import Kernel, kernel_name, operators_of, own_words, words_of
 from .tidy import fresh
 
 IGNORED = ("args.clear", "assert_size_stride", "assert_alignment", "torch.cuda.set_device")
@@ -21,13 +21,14 @@ def statements(function):
             yield statement
 
 
-def commented(text):
-    """Returns for each line the operators that the nearest comment above names."""
+def commented(text, variables):
+    """Returns for each line the operators that the nearest comment above names. `variables` are those of the forward."""
     found, last = {}, []
     for number, line in enumerate(text.splitlines(), 1):
         match = NODES.search(line)
         if match:
-            last = [node.strip() for node in (match.group(1) or match.group(2)).split(",")]
+            nodes, aten = ([node.strip() for node in group.split(",") if node.strip()] for group in match.groups())
+            last = operators_of(nodes, aten, variables) if nodes else aten
         found[number] = last
     return found
 
@@ -35,10 +36,10 @@ def commented(text):
 class Forward:
     """Collects the lines of the forward and the kernels that they launch."""
 
-    def __init__(self, graph, model, arguments, strict):
+    def __init__(self, graph, model, arguments, strict, variables=frozenset()):
         self.strict, self.uses_matmul = strict, False
         self.text = graph.text
-        self.nodes = commented(graph.text)
+        self.nodes = commented(graph.text, variables)
         self.module = ast.parse(graph.text)
         self.kernels = self.generated_kernels()
         self.finished, self.kernel_names = [], {"triton", "tl", "torch", "F", "nn", "libdevice"}
@@ -200,6 +201,7 @@ class Forward:
 
     def launch(self, name, call):
         text, words = self.kernels[name]
+        words = own_words(words)
         kernel = next((k for k in self.finished if k.generated_name == name), None)
         made = kernel or Kernel(name, text)
         given = [p for p in made.parameters if p not in made.constexprs]

@@ -103,6 +103,21 @@ CALLS = {
 }
 
 
+def shared_name(function):
+    """The name in SOURCES of a function (a, b) that returns a + b or a * b, else None."""
+    arguments = [argument.arg for argument in function.args.args]
+    values, result = {}, None
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            values[statement.targets[0].id] = statement.value
+        if isinstance(statement, ast.Return):
+            result = values.get(statement.value.id) if isinstance(statement.value, ast.Name) else statement.value
+    if len(arguments) != 2 or not isinstance(result, ast.BinOp) or not isinstance(result.left, ast.Name) \
+            or not isinstance(result.right, ast.Name) or [result.left.id, result.right.id] != arguments:
+        return None
+    return {ast.Add: "plus", ast.Mult: "product_of"}.get(type(result.op))
+
+
 class Replace(ast.NodeTransformer):
     """Replaces calls of triton_helpers, and what only has another name."""
 
@@ -128,6 +143,13 @@ class Replace(ast.NodeTransformer):
         return node
 
     def helper(self, name, node):
+        if name == "select_one":  # the element of a scan that the mask names, which ends a block
+            axis = next((k.value for k in node.keywords if k.arg == "dim"), None)
+            if isinstance(axis, ast.UnaryOp) and isinstance(axis.op, ast.USub):
+                node.keywords = [ast.keyword("axis", ast.Constant(1)), ast.keyword("keep_dims", ast.Constant(True))]
+                chosen = ast.parse("tl.where(B, A, 0.0)", mode="eval").body
+                return ast.Call(ast.parse("tl.sum", mode="eval").body,
+                                [Substitute(dict(zip("AB", node.args))).visit(chosen)], node.keywords)
         if name not in CALLS or node.keywords:
             self.unknown.add(name)
             return node

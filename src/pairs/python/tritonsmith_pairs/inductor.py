@@ -23,13 +23,14 @@ from tritonsmith_guest import virtual_gpu
 from tritonsmith_guest.device_properties import PROPERTIES
 from tritonsmith_guest.virtual_gpu import VirtualDriver
 
+from . import decompositions
 from .errors import NoPair
 
 # Settings under which the code is plainest: no memory reuse, no choices that only a measurement could make, no checks.
 PLAIN = {
     "compile_threads": 1, "fx_graph_cache": False, "fx_graph_remote_cache": False, "allow_buffer_reuse": False,
-    "inplace_buffers": False, "layout_optimization": False, "shape_padding": False, "size_asserts": False,
-    "alignment_asserts": False, "nan_asserts": False, "assert_indirect_indexing": False, "combo_kernels": False,
+    "inplace_buffers": False, "layout_optimization": False, "shape_padding": False, "comprehensive_padding": False,
+    "size_asserts": False, "alignment_asserts": False, "nan_asserts": False, "assert_indirect_indexing": False, "combo_kernels": False,
     "benchmark_kernel": False, "split_reductions": False, "joint_graph_constant_folding": False, "cpp_wrapper": False,
     "triton.unique_kernel_names": True, "triton.cooperative_reductions": False, "triton.mix_order_reduction": False,
     "triton.multi_kernel": 0, "triton.cudagraphs": False, "triton.autotune_pointwise": False,
@@ -86,6 +87,7 @@ def install_inductor():
     for kind in ("flash", "mem_efficient", "cudnn"):
         getattr(torch.backends.cuda, f"enable_{kind}_sdp")(False)
     torch._C._set_cudnn_enabled(False)
+    decompositions.install()
     graph.GraphLowering.compile_to_module = graph.GraphLowering._compile_to_module = take_text
 
 

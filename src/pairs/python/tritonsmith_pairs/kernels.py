@@ -4,13 +4,14 @@ import ast
 import keyword
 import re
 
-from . import blocks, helpers, tidy
+from . import blocks, helpers, layout, tidy
 from .errors import NoPair
 from .helpers import dotted
 
 KINDS = {"pointwise": "pointwise", "reduction": "reduction", "persistent_reduction": "reduction"}
 GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz"}
 OTHER_WORDS = {"prepare_softmax_online": "softmax_parts", "_to_copy": "cast"}
+PRODUCTS = re.compile(r"conv(_transpose)?(\dd)?|matmul|linear|mm|bmm|addmm|baddbmm|convolution|einsum")
 PLAIN_WORDS = {"aten", "prims", "default", "fused", "poi", "red", "per", "triton", "to", "copy"}
 SIZE_NAMES = {"xnumel": "n_elements", "ynumel": "n_rows", "znumel": "n_planes"}
 REDUCED_NAMES = {"xnumel": "n_rows", "r0_numel": "n_columns", "r1_numel": "n_inner", "ynumel": "n_groups"}
@@ -57,6 +58,7 @@ class Kernel:
         if replace.unknown:
             raise NoPair("unknown_helper", f"a kernel needs triton_helpers.{sorted(replace.unknown)[0]}")
         self.needed = replace.needed
+        self.share_scan_functions()
         self.numels = {}
         self.function.body = [s for s in self.function.body if not self.takes_size(s)]
         self.persistent = self.fixed_blocks()
@@ -67,6 +69,21 @@ class Kernel:
         if comment:
             self.function.body.insert(0, ast.Expr(ast.Constant(comment)))
         ast.fix_missing_locations(self.function)
+
+    def share_scan_functions(self):
+        """A function of two numbers that a scan calls is `plus` or `product_of`, if it is one of these."""
+        kept = []
+        for function in self.others:
+            shared = helpers.shared_name(function)
+            if shared is None:
+                kept.append(function)
+                continue
+            if shared not in self.needed:
+                self.needed.append(shared)
+            for node in ast.walk(self.function):
+                if isinstance(node, ast.Name) and node.id == function.name:
+                    node.id = shared
+        self.others = kept
 
     def takes_size(self, statement):
         """`xnumel = 1536` repeats what the launch passes."""
@@ -127,10 +144,35 @@ class Kernel:
         return f"{self.name}[({', '.join(grid)}{comma})]({', '.join(given)})"
 
     def text(self):
-        return "\n\n\n".join(ast.unparse(ast.fix_missing_locations(f)) for f in [*self.others, self.function])
+        return "\n\n\n".join(layout.wrapped(ast.unparse(ast.fix_missing_locations(f))) for f in [*self.others, self.function])
 
 
 BLOCK_NAMES = {"XBLOCK": "BLOCK_X", "YBLOCK": "BLOCK_Y", "ZBLOCK": "BLOCK_Z", "R0_BLOCK": "BLOCK_R", "R1_BLOCK": "BLOCK_S"}
+
+
+ATEN_WORDS = {"native_layer_norm": "layer_norm", "native_group_norm": "group_norm", "convolution": "conv", "mm": "matmul",
+              "addmm": "linear", "bmm": "matmul", "baddbmm": "matmul", "var_mean": "var", "linalg_vector_norm": "norm",
+              "_native_batch_norm_legit_functional": "batch_norm", "_native_batch_norm_legit": "batch_norm",
+              "_native_batch_norm_legit_no_training": "batch_norm", "max_pool2d_with_indices": "max_pool2d",
+              "_low_memory_max_pool_with_offsets": "max_pool", "upsample_nearest2d": "upsample", "nll_loss_forward": "nll_loss"}
+SILENT_WORDS = {"view", "_unsafe_view", "t", "permute", "transpose", "expand", "clone", "unsqueeze", "squeeze", "slice", "select",
+                "full", "arange", "scalar_tensor", "detach", "alias", "split", "reshape", "getitem", "lift_fresh_copy", "_to_copy",
+                "full_like", "as_strided", "unbind", "size"}
+
+
+def operators_of(nodes, aten, variables):
+    """Returns the operators' names. A node whose result the forward assigns has the name of that variable, which says nothing
+    about the operator: then ATen's names count."""
+    if not any(node in variables or re.sub(r"_\d+$", "", node) in variables for node in nodes):
+        return nodes
+    words = [each.removeprefix("aten.").removeprefix("prims.") for each in aten]
+    return [ATEN_WORDS.get(word, word.strip("_")) for word in words if word not in SILENT_WORDS] or nodes
+
+
+def own_words(words):
+    """The operators that a generated kernel computes: products and convolutions are never among them. A kernel beside one of
+    these adds its bias, or prepares its operand."""
+    return [word for word in words if not PRODUCTS.fullmatch(word)] or (["bias"] if words else [])
 
 
 def words_of(nodes):

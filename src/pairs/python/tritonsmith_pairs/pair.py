@@ -53,6 +53,7 @@ def warm():
             raise RuntimeError(f"Inductor does not work here: {answer['message']}")
     gc.collect()
     gc.freeze()
+    gc.disable()  # a guest handles one module, and collecting took a quarter of its time
 
 
 def capture(request, strict=False):

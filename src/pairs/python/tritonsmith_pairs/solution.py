@@ -5,7 +5,7 @@ import inspect
 
 import torch
 
-from . import helpers, products
+from . import helpers, layout, products
 from .calls import Forward
 from .errors import NoPair
 
@@ -39,6 +39,14 @@ class Source:
         if forward is None:
             raise NoPair("unknown_class", "its forward is not defined in its file")
         return forward.args
+
+    def forward_variables(self):
+        """The variables and parameters of all forwards in the file."""
+        found = set()
+        for node in ast.walk(self.module):
+            if isinstance(node, ast.FunctionDef):
+                found |= variables_of(node) | {a.arg for a in node.args.args}
+        return found
 
     def method(self, node, name):
         for statement in node.body:
@@ -124,7 +132,22 @@ def constructor_parts(node):
 
 
 def names_in(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    """The names that the code takes from outside: not the parameters and variables of its functions."""
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        outside = [*node.args.defaults, *(d for d in node.args.kw_defaults if d), *getattr(node, "decorator_list", [])]
+        outside += [a.annotation for a in ast.walk(node.args) if isinstance(a, ast.arg) and a.annotation]
+        body = node.body if isinstance(node.body, list) else [node.body]
+        return set().union(*(names_in(n) for n in outside), *(names_in(n) for n in body)) - own \
+            | set().union(set(), *(names_in(n) for n in outside))
+    found = {node.id} if isinstance(node, ast.Name) else set()
+    return found.union(*(names_in(child) for child in ast.iter_child_nodes(node)))
+
+
+def variables_of(forward):
+    """The variables that a forward assigns, which name the nodes of its graph."""
+    return {n.id for n in ast.walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def rendered(result, forward, outputs, graph, inputs):
@@ -161,7 +184,7 @@ def write(source_text, model, graph, result, inputs, strict=False):
     names = [a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
     taken = {*names, *source.definitions}
     taken.update(alias.asname or alias.name.split(".")[0] for node in source.imports for alias in node.names)
-    forward = Forward(graph, model, {*taken, "matmul"}, strict)
+    forward = Forward(graph, model, {*taken, "matmul"}, strict, source.forward_variables())
     outputs = forward.translate()
     lines = [*forward.lines, "return " + rendered(result, forward, outputs, graph, inputs)]
     if not forward.finished and not forward.uses_matmul:
@@ -174,8 +197,8 @@ def text_of_class(node, lines):
     """The class as text. The forward's lines stay as they are written."""
     forward = next(s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "forward")
     forward.body = [ast.Expr(ast.Name("FORWARD", ast.Load()))]
-    text = ast.unparse(ast.fix_missing_locations(node))
-    return text.replace("        FORWARD", "\n".join(f"        {line}" for line in lines))
+    text = layout.wrapped(layout.close_class(ast.unparse(ast.fix_missing_locations(node))))
+    return text.replace("        FORWARD", "\n".join(layout.wrapped(f"        {line}") for line in lines))
 
 
 def assemble(source, forward, kept, new_class, lines):
@@ -184,7 +207,7 @@ def assemble(source, forward, kept, new_class, lines):
     for kernel in forward.finished:
         needed += [name for name in kernel.needed if name not in needed]
     whole = "\n".join([*kernels, *(helpers.SOURCES[name][0] for name in needed)])
-    below = "\n\n\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in kept)
+    below = layout.joined(kept)
     below = "\n\n\n".join([*([below] if below else []), text_of_class(new_class, lines)])
     wanted = ["import torch", "import triton", "import triton.language as tl"]
     if "libdevice." in whole:
@@ -198,6 +221,8 @@ def assemble(source, forward, kept, new_class, lines):
             single = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]}))
             if name in names_in(ast.parse(below)) and single not in [*imports, *wanted]:
                 imports.append(single)
+    if any(single.endswith(" functional as F") for single in imports):
+        wanted = [single for single in wanted if not single.endswith(" as F")]
     sections = ["\n".join(sorted({*imports, *wanted}, key=lambda line: ("triton" in line, line)))]
     if forward.uses_matmul:
         sections.append(products.SOURCE.strip())

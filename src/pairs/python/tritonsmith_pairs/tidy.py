@@ -7,6 +7,7 @@ the expression that uses them, index variables with two names keep one, and the 
 import ast
 import keyword
 import math
+import operator
 import re
 
 from .helpers import dotted
@@ -14,7 +15,11 @@ from .helpers import dotted
 WIDTH = 72  # an expression grows no longer than this by taking others in
 LINE = 108  # nor a statement than this
 SIZES = re.compile(r"([xyz]|r\d+_)?numel$")
-NAMES_OF_CALLS = {"tl.load": "value", "tl.sum": "total", "libdevice.exp": "exponential", "tl.exp": "exponential",
+COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+NAMES_OF_OPERATORS = {ast.Sub: "difference", ast.Mult: "scaled", ast.Div: "quotient", ast.Add: "added"}
+NAMES_OF_CALLS = {"tl.load": "value", "tl.abs": "magnitude", "tl.log": "logarithm", "libdevice.log": "logarithm",
+                  "tl.sqrt_rn": "root", "libdevice.sqrt": "root", "libdevice.log1p": "logarithm", "libdevice.erf": "error",
+                  "libdevice.sin": "sine", "tl.sin": "sine", "tl.cos": "cosine", "libdevice.pow": "power", "tl.sum": "total", "libdevice.exp": "exponential", "tl.exp": "exponential",
                   "libdevice.rsqrt": "scale", "libdevice.tanh": "hyperbolic", "tl.sigmoid": "gate", "tl.dot": "product",
                   "tl.where": "chosen", "larger": "clipped", "smaller": "clipped"}
 
@@ -83,13 +88,40 @@ def literal_of(node):
         kind, value = dotted(node.args[2]), ast.literal_eval(node.args[1])
         if kind == "tl.float32" and math.isfinite(value):
             return number(float(value))
-        if kind == "tl.int32" and isinstance(value, int):
+        if kind in ("tl.int32", "tl.int64") and isinstance(value, int):
             return number(value)
     return None
 
 
 class Peephole(ast.NodeTransformer):
-    """96 as a number of int32 that is cast to float32 is 96.0; a tensor is broadcast to a shape once."""
+    """96 as a number of int32 that is cast to float32 is 96.0; a tensor is broadcast to a shape once; x * 1.0 is x; an offset
+    of 0 and the slice [:] are nothing."""
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        compare = COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        both = [node.left, *node.comparators]
+        if compare and all(isinstance(each, ast.Constant) and type(each.value) is int for each in both):
+            return ast.Constant(compare(*(each.value for each in both)))
+        return node
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        if isinstance(node.op, ast.BitAnd):
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(one, ast.Constant) and one.value is True:
+                    return other
+        if isinstance(node.op, (ast.Mult, ast.Div)) and is_number(node.right, 1.0):
+            return node.left
+        if isinstance(node.op, ast.Add) and is_number(node.right, 0) and isinstance(node.left, ast.Name) \
+                and node.left.id.endswith("_ptr"):
+            return node.left
+        return node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        whole = isinstance(node.slice, ast.Slice) and (node.slice.lower, node.slice.upper, node.slice.step) == (None,) * 3
+        return node.value if whole and dotted(getattr(node.value, "func", None)) == "tl.arange" else node
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -100,6 +132,10 @@ class Peephole(ast.NodeTransformer):
                 and dotted(node.args[0].func) == "tl.broadcast_to" and parts(node.args[0].args[1]) == parts(node.args[1]):
             return node.args[0]
         return node
+
+
+def is_number(node, value):
+    return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
 
 
 def number(value):
@@ -129,32 +165,45 @@ def inline(function):
     changed = True
     while changed:
         changed = False
-        counts = assigned_names(function)
-        for block in blocks_of(function):
-            for at, statement in enumerate(block):
-                name = single_target(statement)
-                if name is None or counts.get(name) != 1 or SIZES.search(name):
-                    continue
-                if try_inline(function, block, at, name, counts):
-                    changed = True
-                    break
-            if changed:
-                break
+        counts, loads = assigned_names(function), loaded_names_of(function)
+        for block in list(blocks_of(function)):
+            at = 0
+            while at < len(block):
+                name = single_target(block[at])
+                if name and counts.get(name) == 1 and not SIZES.search(name) and try_inline(function, block, at, name, counts, loads):
+                    changed = True  # the next statement is at this place now
+                else:
+                    at += 1
 
 
-def try_inline(function, block, at, name, counts):
+def loaded_names_of(function):
+    """Returns how often each name is read."""
+    counts = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            counts[node.id] = counts.get(node.id, 0) + 1
+    return counts
+
+
+def try_inline(function, block, at, name, counts, loads):
     expression = block[at].value
     if isinstance(expression, ast.Name) and counts.get(expression.id) == 1:  # a second name for the same thing
         replace_everywhere(function, block, at, name, expression)
+        loads[expression.id] = loads.get(expression.id, 1) - 1 + loads.pop(name, 0)
+        counts.pop(name)
         return True
     literal = literal_of(expression)
     if literal is not None:
         casts = casts_to_float(function)
-        if not all(allows_literal(parent, child) or id(parent) in casts for parent, child in places(function, name)):
+        is_wide = isinstance(expression, ast.Call) and dotted(expression.args[2]) == "tl.int64"  # it decides the type of a sum
+        if not all((allows_literal(parent, child) and not (is_wide and not isinstance(parent, ast.Compare)))
+                   or id(parent) in casts for parent, child in places(function, name)):
             return False
         replace_everywhere(function, block, at, name, literal)
+        counts.pop(name)
+        loads.pop(name, None)
         return True
-    if uses(function, name) != 1 or not is_movable(expression, counts):
+    if loads.get(name) != 1 or not is_movable(expression, counts):
         return False
     for later in block[at + 1:]:
         if uses(later, name) == 0:
@@ -167,6 +216,8 @@ def try_inline(function, block, at, name, counts):
         index = block.index(later)
         block[index] = candidate
         del block[at]
+        counts.pop(name)
+        loads.pop(name)
         return True
     return False
 
@@ -211,8 +262,9 @@ def is_movable(expression, counts):
 def drop_unused(function):
     """Removes assignments to names that nothing reads."""
     while True:
+        loads = loaded_names_of(function)
         unused = [(block, statement) for block in blocks_of(function) for statement in block
-                  if (name := single_target(statement) or annotated_target(statement)) and uses(function, name) == 0
+                  if (name := single_target(statement) or annotated_target(statement)) and not loads.get(name)
                   and is_plain(statement.value)]
         if not unused:
             return
@@ -255,9 +307,29 @@ def is_true(node):
             and isinstance(node.args[1], ast.Constant) and node.args[1].value is True)
 
 
+def drop_second_names(function):
+    """`roffset = column_offset` in each of several loops: a name that is always a second name of the same variable."""
+    sources = {}
+    for statement in statements_of(function):
+        for node in ast.walk(statement) if not isinstance(statement, (ast.For, ast.If, ast.While)) else ():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = single_target(statement)
+                source = statement.value.id if name and isinstance(statement.value, ast.Name) else None
+                sources.setdefault(node.id, set()).add(source)
+    loops = {n.id for node in ast.walk(function) if isinstance(node, ast.For) for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    second = {name: next(iter(found)) for name, found in sources.items()
+              if len(found) == 1 and None not in found and name not in loops and re.fullmatch(r"roffset|rindex|r\d+_\d+", name)}
+    for block in blocks_of(function):
+        block[:] = [s for s in block if single_target(s) not in second]
+    for node in ast.walk(function):
+        while isinstance(node, ast.Name) and node.id in second:
+            node.id = second[node.id]
+
+
 def tidy(function, loaded_names):
     """Tidies a kernel in place. `loaded_names` says what each pointer's tensor is called."""
     simplify_masks(function, assigned_names(function))
+    drop_second_names(function)
     drop_unused(function)
     for _ in range(3):
         inline(function)
@@ -276,6 +348,9 @@ def rename(function, loaded_names):
             taken.add(node.id)
     for statement in statements_of(function):
         name = single_target(statement)
+        if name is None and isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+            rename_several(statement, names, taken)
+            continue
         if name is None or name in names or not re.fullmatch(r"_?tmp\d+(_\w+)?", name):
             continue
         names[name] = fresh(wish(statement.value, loaded_names), taken)
@@ -284,9 +359,25 @@ def rename(function, loaded_names):
             node.id = names[node.id]
 
 
+def rename_several(statement, names, taken):
+    """The results of a scan, or of a reduction of mean, squares and weights."""
+    targets = statement.targets[0].elts
+    called = parts(statement.value)
+    wanted = ["scanned"] if "associative_scan" in called else ["mean", "m2", "weight"] if "moments" in called else ["value", "index"]
+    for target, word in zip(targets, [*wanted, *("part" for _ in targets)]):
+        if isinstance(target, ast.Name) and target.id not in names and re.fullmatch(r"_?tmp\d+(_\w+)?", target.id):
+            names[target.id] = fresh(f"new_{word}" if "add_to_moments" in called else word, taken)
+
+
 def rename_indices(function):
     """The indices along x, y and r0 are offsets, or rows and columns."""
     used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} | {a.arg for a in function.args.args}
+    alone = sorted(name for name in used if re.fullmatch(r"r0_\d+", name))
+    if "r0_index" not in used and len(alone) == 1 and not any(a.arg == alone[0] for a in function.args.args):
+        for node in ast.walk(function):  # the only index along the reduced dimension
+            if isinstance(node, ast.Name) and node.id == alone[0]:
+                node.id = "r0_index"
+        used.add("r0_index")
     if "r0_index" in used:
         wanted = {"x": "row", "r0_": "column", "y": "group", "r1_": "inner"}
     elif "yindex" in used:
@@ -313,9 +404,15 @@ def wish(expression, loaded_names):
     while isinstance(expression, (ast.Subscript, ast.Attribute)) or (
             isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and expression.func.attr == "to"):
         expression = expression.func.value if isinstance(expression, ast.Call) else expression.value
+    if isinstance(expression, ast.Compare) or isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.BitAnd, ast.BitOr)):
+        return "inside"
+    if isinstance(expression, ast.BinOp):
+        return NAMES_OF_OPERATORS.get(type(expression.op), "value")
     if not isinstance(expression, ast.Call):
         return "value"
     name = dotted(expression.func)
+    if name == "tl.broadcast_to" and not isinstance(expression.args[0], ast.Name):
+        return wish(expression.args[0], loaded_names)
     if name == "tl.load":
         for node in ast.walk(expression.args[0]):
             if isinstance(node, ast.Name) and node.id in loaded_names:
