@@ -14,7 +14,7 @@ std::optional<std::string> key_of(const Task& task, Likeness by, const Signature
     case Likeness::source:
       return content_key(task.source);
     case Likeness::syntax:
-      return content_key(normal_form(task.source, Numbers::ignore));
+      return content_key(normal_form(task.source, Numbers::ignore, Part::model));
     case Likeness::plan:
       return signature_of ? signature_of(task) : std::nullopt;
   }

@@ -1,6 +1,6 @@
 // Contamination: which training tasks are those of a suite that only measures. A task is found by its
-// source, by its normal form without numbers (normal_form.h), and by its launch plan: the operators
-// that its forward calls, on whatever shapes. Plans are there only where the caller gives them.
+// source, by its model's normal form without numbers (normal_form.h), and by its launch plan: the
+// operators that its forward calls, on whatever shapes. Plans are there only where the caller gives them.
 #pragma once
 
 #include <functional>

@@ -148,7 +148,10 @@ TEST_F(CurateTest, DrawsSharesOfDifficulty) {
 TEST_F(CurateTest, LeavesOutTheTasksOfMeasuringSuites) {
   Contamination contamination;
   const Task same{.id = "a", .source = material_.tasks[0].source};
-  const Task alike{.id = "b", .source = "# other sizes, other names\n" + module_of("y * 77", "y")};
+  const Task alike{.id = "b",
+                   .source = "# other sizes, other names\nsize = 4096\n" +
+                             module_of("y * 77", "y") +
+                             "\ndef get_init_inputs():\n    return [size]\n"};
   contamination.add("bench", std::vector{same, alike}, {});
   const auto curated = curate(material_, {}, contamination, {});
   ASSERT_TRUE(curated);
@@ -222,6 +225,8 @@ class Model(nn.Module):
     std::string changed = a;
     return normal_form(changed.replace(changed.find(from), from.size(), to), Numbers::ignore);
   };
+  EXPECT_EQ(with("super()", "super(Model, self)"), normal_form(a, Numbers::ignore));
+  EXPECT_EQ(with("class Model(", "class Other("), normal_form(a, Numbers::ignore));
   EXPECT_EQ(with("4)", "8)"), normal_form(a, Numbers::ignore));
   EXPECT_NE(with(".sum(", ".amax("), normal_form(a, Numbers::ignore));
   EXPECT_NE(with("nn.Linear", "nn.Bilinear"), normal_form(a, Numbers::ignore));

@@ -24,19 +24,25 @@ std::string spaced(std::string_view path) {
 
 class Normalizer {
  public:
-  Normalizer(std::string_view source, Numbers numbers)
-      : tree_(std::string(source)), numbers_(numbers) {}
+  Normalizer(std::string_view source, Numbers numbers, Part part)
+      : tree_(std::string(source)), numbers_(numbers), part_(part) {}
 
   std::string run() {
     find_imports();
     for (NodeId id = 0; id < tree_.size();) {
       close_blocks(id);
       const Node& node = tree_[id];
-      if (node.type == "comment" || is_import(id) || is_docstring(id)) {
+      if (node.type == "comment" || is_import(id) || is_docstring(id) ||
+          (part_ == Part::model && is_about_inputs(id))) {
         id = node.after;
         continue;
       }
       if (node.type == "block") open_block(node.after);
+      if (is_super(id)) {  // with or without the arguments that older Python needs
+        add("super()");
+        id = node.after;
+        continue;
+      }
       if (node.type == "string") {  // its parts are no tokens of their own
         add(tree_.text(id));
         id = node.after;
@@ -59,6 +65,20 @@ class Normalizer {
     if (!tree_.is(id, "expression_statement")) return false;
     const auto children = tree_.children(id);
     return children.size() == 1 && tree_.is(children.front(), "string");
+  }
+
+  bool is_super(NodeId id) const {
+    if (!tree_.is(id, "call")) return false;
+    const NodeId function = tree_.child(id, "function");
+    return tree_.is(function, "identifier") && tree_.text(function) == "super";
+  }
+
+  bool is_about_inputs(NodeId id) const {
+    if (!tree_.is(tree_[id].parent, "module")) return false;
+    if (tree_.is(id, "expression_statement")) return true;
+    const NodeId name = tree_.child(id, "name");
+    return tree_.is(id, "function_definition") && name != kNoNode &&
+           (tree_.text(name) == "get_inputs" || tree_.text(name) == "get_init_inputs");
   }
 
   void find_imports() {
@@ -105,12 +125,13 @@ class Normalizer {
 
   // Names that mean something to whoever runs the file.
   static bool is_known(std::string_view name) {
-    for (const std::string_view each :
-         {"Model", "ModelNew", "forward", "get_inputs", "get_init_inputs",
-          "self",  "super",    "range",   "len",        "int",
-          "float", "bool",     "tuple",   "list",       "min",
-          "max",   "sum",      "abs",     "print",      "isinstance",
-          "zip",   "enumerate"})
+    for (const std::string_view each : {"forward", "get_inputs", "get_init_inputs",
+                                        "self",    "super",      "range",
+                                        "len",     "int",        "float",
+                                        "bool",    "tuple",      "list",
+                                        "min",     "max",        "sum",
+                                        "abs",     "print",      "isinstance",
+                                        "zip",     "enumerate"})
       if (name == each) return true;
     return name.starts_with("__");
   }
@@ -135,6 +156,7 @@ class Normalizer {
 
   SyntaxTree tree_;
   Numbers numbers_;
+  Part part_;
   std::unordered_map<std::string, std::string> names_;  // to what stands for them
   int count_ = 0;
   std::vector<NodeId> blocks_;  // open ones: the node after each
@@ -143,8 +165,8 @@ class Normalizer {
 
 }  // namespace
 
-std::string normal_form(std::string_view source, Numbers numbers) {
-  return Normalizer(source, numbers).run();
+std::string normal_form(std::string_view source, Numbers numbers, Part part) {
+  return Normalizer(source, numbers, part).run();
 }
 
 }  // namespace tritonsmith::curate

@@ -11,6 +11,9 @@ namespace tritonsmith::curate {
 // ignore: sizes and constants do not count either, so that a task with other shapes is the same task.
 enum class Numbers { keep, ignore };
 
-std::string normal_form(std::string_view source, Numbers numbers);
+// model: a task's computation alone. Its inputs and the constants at top level do not count.
+enum class Part { file, model };
+
+std::string normal_form(std::string_view source, Numbers numbers, Part part = Part::file);
 
 }  // namespace tritonsmith::curate

@@ -7,6 +7,7 @@
 #include "cli/call/output.h"
 #include "cli/dataset_options.h"
 #include "cli/judge_text.h"
+#include "cli/setup/hub_names.h"
 #include "cli/setup/judges.h"
 #include "curriculum/suite.h"
 #include "pairs/pair_run.h"
@@ -65,7 +66,8 @@ void show_result(const pairs::PairCounts& counts, std::size_t tasks, const Pairs
          static_cast<double>(now) / std::max(seconds, 1e-3));
 }
 
-Status make_pairs(const PairsOptions& options) {
+Status make_pairs(PairsOptions options) {
+  TRY(find_dataset(options.from));
   TRY_ASSIGN(const auto tasks, tasks_of(options));
   gym::capture::CaptureConfig guests;
   guests.slots = options.slots;
@@ -102,7 +104,7 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   command
       ->add_option("SUITE", options->from.path,
                    "zoo, curriculum, a folder of .py files, or a data set (.parquet, .jsonl, "
-                   ".json, a folder in the Hugging Face hub's layout)")
+                   ".json, a folder in the Hugging Face hub's layout, OWNER/NAME on the hub)")
       ->required();
   command
       ->add_option("--out", options->out,
