@@ -21,8 +21,9 @@ std::optional<hub::HubName> name_of_hub(const std::string& name) {
 }
 
 // The user may have meant a folder.
-tl::unexpected<Error> not_found(const std::string& name, const Error& error) {
-  return tl::unexpected(error.within(fmt::format("{} is no folder here, and on the hub", name)));
+tl::unexpected<Error> not_found(const Error& error) {
+  return tl::unexpected(
+      Error{error.message + "; there is no folder of this name here", error.kind});
 }
 
 Result<std::string> fetch_dataset(const hub::HubName& name, const DatasetOptions& options) {
@@ -53,7 +54,7 @@ Result<std::string> model_directory(const std::string& name, hub::ModelPart part
   if (!on_hub) return name;
   TRY_ASSIGN(const hub::HubSettings settings, hub::hub_settings());
   const auto folder = hub::fetch_model(settings, *on_hub, part);
-  if (!folder) return not_found(name, folder.error());
+  if (!folder) return not_found(folder.error());
   return folder->string();
 }
 
@@ -61,7 +62,7 @@ Status find_dataset(DatasetOptions& options) {
   const auto on_hub = name_of_hub(options.path);
   if (!on_hub) return ok();
   auto folder = fetch_dataset(*on_hub, options);
-  if (!folder) return not_found(options.path, folder.error());
+  if (!folder) return not_found(folder.error());
   options.path = *std::move(folder);
   options.dataset = on_hub->id;
   return ok();
