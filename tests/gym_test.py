@@ -119,6 +119,15 @@ class Gym(unittest.TestCase):
         self.assertTrue(again["from_store"] and again["accepted"])
         self.assertIn("accepted", self.submit().stdout)
 
+    def test_says_which_keys_a_role_needs(self):
+        work = lambda *more: run("work", "--store", "unix:/nowhere", *more)
+        self.fails_with(work("--role", "judge"), "--role judge needs --capture-key")
+        self.fails_with(work("--role", "capture", "--capture-key", "f", "--verdict-key", "f"), "--verdict-key is for hosts that judge")
+        self.fails_with(work("--capture-key", "f"), "--capture-key goes with --role")
+        with open(os.path.join(self.folder.name, "key"), "w") as file:
+            file.write("short")
+        self.fails_with(work("--role", "judge", "--capture-key", file.name, "--dir", self.folder.name), "at least 32 characters")
+
     def test_submits_a_file_of_jobs(self):
         path = os.path.join(self.folder.name, "jobs.jsonl")
         with open(path, "w") as file:

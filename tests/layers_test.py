@@ -51,6 +51,7 @@ GYM = {
     "remote": ["api"],
     "service": ["api"],
     "judge": ["api", "plan", "language", "capture", "compile", "sandbox", "wire", "referee/protocol", "cuda"],
+    "steps": ["capture", "compile", "sandbox", "service"],
     "guest": ["plan"],
 }
 # Inside the model, each inner layer may include base, data and these layers.
@@ -99,6 +100,7 @@ TESTS_MAY_INCLUDE = {
     "gym/service": ["gym/remote"],
     "curate": ["gym/api"],
     "distil": ["generate/api"],
+    "gym/steps": ["gym/judge"],
     "serve/web": ["generate"],
     "gym/timing": ["gym/plan", "gym/language"],
     "model/layers": ["model/memory"],

@@ -1,6 +1,6 @@
 """A chaos test of a gym on many hosts: doors and workers share one Redis, and everything fails at random meanwhile.
 
-usage: many_hosts.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--hosts N] [--doors N] [--workers N] [--pause S] [--seed N]
+usage: many_hosts.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--hosts N] [--doors N] [--workers N] [--capturing N] [--pause S] [--seed N]
 
 The hosts are network namespaces (network_hosts.py). Clients send kernels of known outcome through all protocols of the doors,
 repeat what failed, and read their verdicts at other doors. Meanwhile SIGKILL hits workers, doors and the Redis server, which are
@@ -97,21 +97,36 @@ class Gym:
         self.redis = Program("redis", self.hosts[0], [server, "--port", str(self.store_port), "--bind", self.hosts[0].address,
                                                       "--requirepass", "secret", "--dir", folder, "--save", "", "--appendonly", "yes",
                                                       "--appendfsync", "always"], self.log)
+        roles, key_of_doors = self.make_roles(folder, arguments)
         self.doors, self.addresses = [], []
         for k in range(arguments.doors):
             host = self.hosts[k % len(self.hosts)]
             self.addresses.append(f"http://{host.address}:{gym_doors.free_port()}")
             self.doors.append(Program(f"door {k}", host, [arguments.binary, "gym", "serve", "--store", url, "--listen",
-                                                          self.addresses[-1][7:]], self.log, TRITONSMITH_GYM_TOKEN=TOKEN))
+                                                          self.addresses[-1][7:], *key_of_doors], self.log, TRITONSMITH_GYM_TOKEN=TOKEN))
         self.workers = []
         for k in range(arguments.workers):
             home = os.path.join(folder, f"worker{k}")
             os.mkdir(home, 0o711)
             self.workers.append(Program(f"worker {k}", (self.hosts[1:] or self.hosts)[k % max(1, len(self.hosts) - 1)],
-                                        [arguments.binary, "gym", "work", "--store", url, "--dir", home,
+                                        [arguments.binary, "gym", "work", "--store", url, "--dir", home, *roles[k],
                                          "--set", f"lease_seconds={LEASE_SECONDS}", "--set", "judge.referee_seconds=5",
                                          *(part for setting in arguments.set for part in ("--set", setting))],
                                         self.log, TMPDIR=home))
+
+    @staticmethod
+    def make_roles(folder, arguments):
+        """The options of each worker and of the doors. With --capturing N the first N workers capture, and the others only judge."""
+        if not arguments.capturing:
+            return [[]] * arguments.workers, []
+        keys = {}
+        for name in ("capture", "verdict"):
+            keys[name] = os.path.join(folder, f"{name}.key")
+            with open(keys[name], "w") as file:
+                file.write(os.urandom(32).hex())
+        capture = ["--role", "capture", "--capture-key", keys["capture"]]
+        judge = ["--role", "judge", "--capture-key", keys["capture"], "--verdict-key", keys["verdict"]]
+        return [capture if k < arguments.capturing else judge for k in range(arguments.workers)], ["--verdict-key", keys["verdict"]]
 
     def ask(self, method, path, body=None, door=None, headers=None):
         """(status, JSON) of a random door; status 0 if it does not answer."""
@@ -122,12 +137,6 @@ class Gym:
         """The ids of the verdicts on the client's stream, from its beginning."""
         text = gym_doors.read_stream(random.choice(self.addresses), TOKEN, f"/v1/verdicts?client={client}&until=idle")
         return [json.loads(line[6:])["id"] for line in text.splitlines() if line.startswith("data: ")]
-
-    def fact(self, name):
-        """A number that the store keeps."""
-        text = subprocess.run(["redis-cli", "-h", self.hosts[0].address, "-p", str(self.store_port), "-a", "secret", "--no-auth-warning",
-                               "HGET", "{tritonsmith}:facts", name], capture_output=True, text=True, check=True).stdout
-        return int(text.strip() or 0)
 
     def programs(self):
         return [self.redis, *self.doors, *self.workers]
@@ -255,7 +264,7 @@ def check(gym, clients):
     status, state = gym.ask("GET", "/v1/status")
     if status != 200 or state["running"] or any(state["queued"].values()):
         faults.append(f"unfinished jobs are left: {status} {state}")
-    repeated = gym.fact("repeated_verdicts")
+    repeated = state.get("repeated_verdicts")
     for worker in gym.workers:
         if worker.end() != 0:
             faults.append(f"{worker.name} did not end in good order")
@@ -318,6 +327,7 @@ def main():
     parser.add_argument("--hosts", type=int, default=4)
     parser.add_argument("--doors", type=int, default=2)
     parser.add_argument("--workers", type=int, default=5)
+    parser.add_argument("--capturing", type=int, default=0, help="workers that only capture; the others only judge")
     parser.add_argument("--pause", type=float, default=6, help="seconds between faults of one sort, on average")
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE, a setting of each worker")
     parser.add_argument("--seed", type=int, default=1)

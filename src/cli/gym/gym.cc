@@ -166,7 +166,17 @@ void add_submit(CLI::App& gym, Run& run) {
 void add_work(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<WorkOptions>();
   CLI::App* command = gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
-  command->add_option("--store", options->store, "redis://HOST:PORT or unix:FILE")->required();
+  command
+      ->add_option("--store", options->store,
+                   "redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE")
+      ->required();
+  add_choice(*command, "--role", options->role,
+             "Which half of the work it does: it captures and compiles candidates, or judges what "
+             "other hosts captured, or both");
+  command->add_option("--capture-key", options->capture_key_file,
+                      "A file with the key that hosts of roles capture and judge share");
+  command->add_option("--verdict-key", options->verdict_key_file,
+                      "A file with the key that seals verdicts for the doors that have it");
   command->add_option(
       "--dir", options->directory,
       "The folder of verdicts, compiled kernels and the secret (default: in the user's cache)");
@@ -174,9 +184,12 @@ void add_work(CLI::App& gym, Run& run) {
       ->add_option("--drain-seconds", options->drain_seconds,
                    "After a signal to stop, the worker finishes its jobs for at most so long")
       ->check(CLI::Range(0.0, 86400.0));
+  command->add_option("--metrics", options->metrics,
+                      "HOST:PORT where Prometheus reads this host's counters");
   command->add_option("--config", options->config_file, "A TOML file of settings");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
   add_example(*command, "gym work --store redis://127.0.0.1:6379");
+  add_example(*command, "gym work --store redis://127.0.0.1:6379 --role capture --capture-key key");
   command->callback(
       [options, &run] { run = [options] { return finish(work_for_store(*options)); }; });
 }
@@ -192,12 +205,16 @@ void add_gym_command(CLI::App& app, Run& run) {
   auto* directory = serve->add_option(
       "--dir", serving->directory,
       "The folder of jobs, verdicts and the secret (default: in the user's cache)");
+  auto* store =
+      serve
+          ->add_option("--store", serving->store,
+                       "redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE: serve the "
+                       "jobs of a store that many hosts share, and leave judging to `gym work`")
+          ->excludes(directory);
   serve
-      ->add_option(
-          "--store", serving->store,
-          "redis://HOST:PORT or unix:FILE: serve the jobs of a store that many hosts share, "
-          "and leave judging to `gym work`")
-      ->excludes(directory);
+      ->add_option("--verdict-key", serving->verdict_key_file,
+                   "A file with the key that must seal the verdicts of the store")
+      ->needs(store);
   serve->add_option("--suite", serving->suite,
                     "Tasks that clients may name by id: curriculum, a folder in KernelBench's "
                     "layout, or JSONL");

@@ -225,8 +225,8 @@ Status serve_judge(const ServeSetup& setup, const StopSignal& stop) {
 }
 
 // Workers elsewhere judge, and Redis keeps the jobs. A door has nothing of its own.
-Status serve_store(const std::string& url, const ServeSetup& setup, const StopSignal& stop) {
-  TRY_ASSIGN(const auto job_store, open_shared_store(url, store_limits(setup.config)));
+Status serve_store(const SharedStore& shared, const ServeSetup& setup, const StopSignal& stop) {
+  TRY_ASSIGN(const auto job_store, open_shared_store(shared, store_limits(setup.config)));
   gym::service::ServiceMetrics metrics;
   return serve_until(
       stop, {*job_store, gym::service::health_of_workers(*job_store), metrics, job_store->place()},
@@ -244,7 +244,11 @@ Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(const serve::Suite suite, read_suite(options.suite));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   const ServeSetup setup{.config = config, .http = http, .suite = suite};
-  return options.store.empty() ? serve_judge(setup, stop) : serve_store(options.store, setup, stop);
+  if (options.store.empty()) return serve_judge(setup, stop);
+  return serve_store({.url = options.store,
+                      .verdict_key_file = options.verdict_key_file,
+                      .waits_for = gym::service::WaitsFor::verdicts},
+                     setup, stop);
 }
 
 }  // namespace tritonsmith::cli

@@ -10,7 +10,8 @@
 namespace tritonsmith::cli {
 
 struct ServeOptions {
-  std::string listen, store, directory, suite, token_file, tokens_file, config_file;
+  std::string listen, store, verdict_key_file, directory, suite, token_file, tokens_file,
+      config_file;
   std::vector<std::string> settings;
 };
 

@@ -5,12 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 
 namespace tritonsmith::cli {
 
+// Which half of the work a host does: it captures and compiles candidates, or it judges what other
+// hosts captured, or both.
+enum class WorkRole { all, capture, judge };
+
 struct WorkOptions {
   std::string store, directory, config_file;
+  std::string capture_key_file, verdict_key_file;
+  std::string metrics;  // HOST:PORT where Prometheus reads; empty: nowhere
+  WorkRole role = WorkRole::all;
   std::vector<std::string> settings;
   double drain_seconds = 600;
 };
@@ -21,3 +29,11 @@ Status work_for_store(const WorkOptions& options);
 std::string work_config_help();
 
 }  // namespace tritonsmith::cli
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<cli::WorkRole> =
+    names<cli::WorkRole>({{cli::WorkRole::all, "all"},
+                          {cli::WorkRole::capture, "capture"},
+                          {cli::WorkRole::judge, "judge"}});
+}  // namespace tritonsmith

@@ -10,19 +10,29 @@
 
 namespace tritonsmith::cli {
 
+using MakePool = std::function<std::unique_ptr<gym::capture::CapturePool>()>;
+
 // Makes judges that have passed their self-test. `known` learns the versions of each; it must
-// outlive what is returned.
+// outlive what is returned. `make_pool` makes what captures and compiles for them; without one this
+// machine does.
 gym::service::MakeJudge tested_judges(const gym::judge::LocalJudgeConfig& config,
-                                      gym::judge::KnownVerdicts& known);
+                                      gym::judge::KnownVerdicts& known, MakePool make_pool = {});
+
+std::string name_of_host();
 
 // The facts that this machine's worker shows to the others. It takes twice as many jobs as it judges at a
 // time, so that the judge never has to wait.
 gym::service::WorkerSettings worker_settings(const gym::judge::LocalJudgeConfig& config);
 
-// Opens the store at redis://HOST:PORT or unix:FILE. Only verdicts of this program's judging
-// version answer its jobs.
+struct SharedStore {
+  std::string url;               // redis://HOST:PORT, rediss://HOST:PORT or unix:FILE
+  std::string verdict_key_file;  // of the key that seals verdicts; empty: they bear no seal
+  gym::service::WaitsFor waits_for = gym::service::WaitsFor::both;
+};
+
+// Only verdicts of this program's judging version answer its jobs.
 Result<std::unique_ptr<gym::service::RedisJobStore>> open_shared_store(
-    const std::string& url, const gym::service::JobStoreLimits& limits,
+    const SharedStore& shared, const gym::service::JobStoreLimits& limits,
     gym::service::RecallVerdict recall = {});
 
 }  // namespace tritonsmith::cli

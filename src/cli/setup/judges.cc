@@ -52,8 +52,9 @@ std::string mark_of_judge(const gym::judge::LocalJudgeConfig& config) {
 gym::judge::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-referee"}}; }
 
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
-    const gym::judge::LocalJudgeConfig& config) {
-  return gym::judge::LocalJudge::start(config, inspect::inspect_kernel, own_referee());
+    const gym::judge::LocalJudgeConfig& config, std::unique_ptr<gym::capture::CapturePool> pool) {
+  return gym::judge::LocalJudge::start(config, inspect::inspect_kernel, own_referee(),
+                                       std::move(pool));
 }
 
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(

@@ -13,9 +13,11 @@ namespace tritonsmith::cli {
 // This program itself, as `gym-referee`.
 gym::judge::RefereeProgram own_referee();
 
-// Judges in this program; for who has it pass the self-test himself.
+// Judges in this program; for who has it pass the self-test himself. `pool` captures and compiles;
+// without one this machine does.
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
-    const gym::judge::LocalJudgeConfig& config);
+    const gym::judge::LocalJudgeConfig& config,
+    std::unique_ptr<gym::capture::CapturePool> pool = nullptr);
 
 // The same, tested. The first time that this program, with this Python, judges on these GPUs
 // it shows that it judges (gym/judge/start_check.h), some seconds; the user's cache remembers

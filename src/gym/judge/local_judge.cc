@@ -77,6 +77,12 @@ LocalJudgeConfig with_target(LocalJudgeConfig config, std::span<const ReplayGpu>
   return config;
 }
 
+capture::CaptureConfig with_cache(capture::CaptureConfig capture, const std::string& directory) {
+  if (!directory.empty() && capture.compile_cache_directory.empty())
+    capture.compile_cache_directory = std::filesystem::path(directory) / api::kKernelsDirectory;
+  return capture;
+}
+
 int spares_on_cpu(const LocalJudgeConfig& config) {
   constexpr int many_cores = 8;
   if (config.spare_referees >= 0) return config.spare_referees;
@@ -86,7 +92,8 @@ int spares_on_cpu(const LocalJudgeConfig& config) {
 }  // namespace
 
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
-                                                      Inspect inspect, RefereeProgram program) {
+                                                      Inspect inspect, RefereeProgram program,
+                                                      std::unique_ptr<capture::CapturePool> pool) {
   TRY(api::check_baselines(config.baselines));
   TRY(compile::check_target(config.target));
   LocalJudgeParts parts;
@@ -121,11 +128,11 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   parts.make_replay_referee = [on_gpus](int index) {
     return std::move(on_gpus->at(static_cast<std::size_t>(index)));
   };
-  capture::CaptureConfig capture = config.capture;
-  if (!config.directory.empty() && capture.compile_cache_directory.empty())
-    capture.compile_cache_directory =
-        std::filesystem::path(config.directory) / api::kKernelsDirectory;
-  TRY_ASSIGN(parts.pool, capture::CapturePool::start(capture));
+  parts.pool = std::move(pool);
+  if (!parts.pool) {
+    TRY_ASSIGN(parts.pool,
+               capture::CapturePool::start(with_cache(config.capture, config.directory)));
+  }
   return std::make_unique<LocalJudge>(config, std::move(parts));
 }
 

@@ -67,9 +67,11 @@ struct LocalJudgeParts {
 
 class LocalJudge : public api::Judge {
  public:
-  // Starts a judge with the real parts. Referees run `program`.
-  static Result<std::unique_ptr<LocalJudge>> start(const LocalJudgeConfig& config, Inspect inspect,
-                                                   RefereeProgram program);
+  // Starts a judge with the real parts. Referees run `program`. Candidates are captured and compiled
+  // by `pool`, or without one by this machine.
+  static Result<std::unique_ptr<LocalJudge>> start(
+      const LocalJudgeConfig& config, Inspect inspect, RefereeProgram program,
+      std::unique_ptr<capture::CapturePool> pool = nullptr);
   LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts);
   ~LocalJudge() override;
 

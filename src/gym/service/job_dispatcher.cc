@@ -67,6 +67,7 @@ ServiceHealth JobDispatcher::health() const {
 
 WorkerView JobDispatcher::describe() const {
   return {.host = settings_.host,
+          .role = settings_.role,
           .devices = settings_.devices,
           .at_once = settings_.at_once,
           .running = static_cast<int>(running_.size()),

@@ -26,6 +26,7 @@ using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::s
 struct WorkerSettings {
   int at_once = 1;                   // jobs that the judge has at a time
   std::string host;                  // the machine's name
+  std::string role = "all";          // see WorkerView
   std::string version;               // see WorkerView
   std::vector<std::string> devices;  // see WorkerView
   // True if no other worker shares the store. Then the worker also answers jobs for other devices.

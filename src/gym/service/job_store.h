@@ -88,6 +88,7 @@ struct ConcludedJob {
 struct WorkerView {
   std::string name;                  // that of its lease
   std::string host;                  // the machine's name
+  std::string role = "all";          // "all"; "judge" or "capture": it does one half of the work
   std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
   int at_once = 0;                   // jobs that it takes at a time
   int running = 0;                   // jobs that it has
@@ -99,7 +100,8 @@ struct WorkerView {
 struct JobCounts {
   std::map<api::Priority, int> queued;  // has every priority
   int running = 0;
-  int limit = 0;  // of all unfinished jobs
+  int limit = 0;                       // of all unfinished jobs
+  std::int64_t repeated_verdicts = 0;  // dropped, because their job had one already
 };
 
 class JobStore {

@@ -17,8 +17,16 @@ ServiceHealth health_of_workers(const JobStore& job_store) {
             if (!workers) return workers.error().message;
             if (workers->empty())
               return "no worker shares this store; start one with `tritonsmith gym work`";
-            if (std::ranges::any_of(*workers, &std::string::empty, &WorkerView::trouble)) return "";
-            return workers->front().host + ": " + workers->front().trouble;
+            const auto judges = [](const WorkerView& worker) { return worker.role != "capture"; };
+            const auto judge = std::ranges::find_if(*workers, judges);
+            if (judge == workers->end())
+              return "hosts capture for this store, but none judges; start one with `tritonsmith "
+                     "gym work --role judge`";
+            if (std::ranges::any_of(*workers, [&](const WorkerView& worker) {
+                  return judges(worker) && worker.trouble.empty();
+                }))
+              return "";
+            return judge->host + ": " + judge->trouble;
           }};
 }
 

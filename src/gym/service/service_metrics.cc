@@ -119,6 +119,9 @@ std::string ServiceMetrics::text(const JobCounts& counts, bool works, bool ready
       single("submitted_jobs_total", "counter", "jobs accepted", static_cast<double>(submitted_));
   text += single("repeated_jobs_total", "counter", "of those, answered or under way already",
                  static_cast<double>(repeats_));
+  text +=
+      single("repeated_verdicts_total", "counter", "verdicts on jobs that had one already, dropped",
+             static_cast<double>(counts.repeated_verdicts));
   text += heading("verdicts_total", "counter", "jobs concluded");
   for (const auto& [outcome, count] : verdicts_)
     text +=

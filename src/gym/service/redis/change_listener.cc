@@ -4,9 +4,9 @@
 
 namespace tritonsmith::gym::service {
 
-ChangeListener::ChangeListener(RedisAddress address, std::string channel)
+ChangeListener::ChangeListener(RedisAddress address, std::vector<std::string> channels)
     : address_(std::move(address)),
-      channel_(std::move(channel)),
+      channels_(std::move(channels)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 ChangeListener::~ChangeListener() {
@@ -48,7 +48,9 @@ void ChangeListener::run(const std::stop_token& stop) {
 Status ChangeListener::listen(const std::stop_token& stop) {
   TRY_ASSIGN(const auto connection, RedisConnection::open(address_, std::chrono::seconds(10)));
   const std::stop_callback end(stop, [&] { connection->shut_down(); });
-  TRY(connection->command({"SUBSCRIBE", channel_}));
+  std::vector<std::string_view> words = {"SUBSCRIBE"};
+  words.insert(words.end(), channels_.begin(), channels_.end());
+  TRY(connection->command(words));
   count_change();  // for all that happened before
   while (!stop.stop_requested()) {
     const auto message = connection->next_message();

@@ -1,6 +1,6 @@
 // ChangeListener: counts the changes that any program makes in a Redis job store. Its thread
-// subscribes to the channel that the scripts publish to, and connects again when the link was cut.
-// All changes during the cut count as one. Any thread may call it.
+// subscribes to channels that the scripts publish to, and connects again when the link was cut. All
+// changes during the cut count as one. Any thread may call it.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace tritonsmith::gym::service {
 
 class ChangeListener {
  public:
-  ChangeListener(RedisAddress address, std::string channel);
+  ChangeListener(RedisAddress address, std::vector<std::string> channels);
   ~ChangeListener();
 
   // Returns a number that grows with every change, perhaps once for several changes that come
@@ -29,7 +29,7 @@ class ChangeListener {
   Status listen(const std::stop_token& stop);
 
   RedisAddress address_;
-  std::string channel_;
+  std::vector<std::string> channels_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   std::uint64_t changes_ = 1;

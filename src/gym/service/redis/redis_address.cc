@@ -57,18 +57,43 @@ Status read_host(std::string_view text, RedisAddress& address) {
   return ok();
 }
 
-Result<RedisAddress> read_url(std::string_view text) {
+// Reads ca=FILE&cert=FILE&key=FILE.
+Status read_options(std::string_view text, RedisAddress& address) {
+  while (!text.empty()) {
+    const std::string_view option = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), option.size() + 1));
+    const std::string_view name = option.substr(0, option.find('='));
+    std::string* const file = name == "ca"     ? &address.tls.ca
+                              : name == "cert" ? &address.tls.certificate
+                              : name == "key"  ? &address.tls.key
+                                               : nullptr;
+    if (file == nullptr || name.size() + 1 >= option.size())
+      return fail("the options after '?' are ca=FILE, cert=FILE and key=FILE");
+    TRY_ASSIGN(*file, unescaped(option.substr(name.size() + 1)));
+  }
+  if (!address.is_encrypted) return fail("ca, cert and key are for rediss://, which speaks TLS");
+  if (address.tls.certificate.empty() != address.tls.key.empty())
+    return fail("cert and key belong together");
+  return ok();
+}
+
+Result<RedisAddress> read_url(std::string_view text, bool is_encrypted) {
   RedisAddress address;
+  address.is_encrypted = is_encrypted;
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    TRY(read_sign_in(text.substr(0, at), address));
+    text = text.substr(at + 1);
+  }
+  if (const std::size_t mark = text.find('?'); mark != std::string_view::npos) {
+    TRY(read_options(text.substr(mark + 1), address));
+    text = text.substr(0, mark);
+  }
   if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
     const std::string_view database = text.substr(slash + 1);
     if (!database.empty()) {
       TRY_ASSIGN(address.database, number_of(database, 1 << 20));
     }
     text = text.substr(0, slash);
-  }
-  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
-    TRY(read_sign_in(text.substr(0, at), address));
-    text = text.substr(at + 1);
   }
   TRY(read_host(text, address));
   return address;
@@ -79,20 +104,26 @@ Result<RedisAddress> read_url(std::string_view text) {
 std::string RedisAddress::name() const {
   if (host.empty()) return fmt::format("unix:{}", socket);
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return fmt::format("redis://{}{}{}:{}/{}", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", port,
-                     database);
+  return fmt::format("redis{}://{}{}{}:{}/{}", is_encrypted ? "s" : "", is_ipv6 ? "[" : "", host,
+                     is_ipv6 ? "]" : "", port, database);
 }
 
 // The message repeats nothing of the text, which may hold a password.
 Result<RedisAddress> parse_redis_address(std::string_view text) {
-  constexpr std::string_view scheme = "redis://", socket = "unix:";
+  constexpr std::string_view scheme = "redis://", encrypted = "rediss://", socket = "unix:";
   if (text.starts_with(socket) && text.size() > socket.size())
     return RedisAddress{.socket = std::string(text.substr(socket.size()))};
-  if (!text.starts_with(scheme))
-    return fail("the address of a Redis server is redis://HOST:PORT or unix:FILE");
-  auto address = read_url(text.substr(scheme.size()));
+  const bool is_encrypted = text.starts_with(encrypted);
+  if (!is_encrypted && !text.starts_with(scheme))
+    return fail(
+        "the address of a Redis server is redis://HOST:PORT, rediss://HOST:PORT for TLS, "
+        "or unix:FILE");
+  auto address =
+      read_url(text.substr(is_encrypted ? encrypted.size() : scheme.size()), is_encrypted);
   if (!address)
-    return tl::unexpected(address.error().within("redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]"));
+    return tl::unexpected(address.error().within(
+        is_encrypted ? "rediss://[USER:PASSWORD@]HOST[:PORT][/DATABASE][?ca=FILE]"
+                     : "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]"));
   return address;
 }
 

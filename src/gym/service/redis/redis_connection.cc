@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
+
 #include "base/check.h"
 
 namespace tritonsmith::gym::service {
@@ -68,8 +70,16 @@ Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddres
   if (redisSetTimeout(context, timeval_of(timeout)) != REDIS_OK) return connection->broken();
   if (!address.host.empty() && redisEnableKeepAlive(context) != REDIS_OK)
     return connection->broken();
+  if (address.is_encrypted) TRY(connection->encrypt(address));
   TRY(connection->sign_in(address));
   return connection;
+}
+
+Status RedisConnection::encrypt(const RedisAddress& address) {
+  auto channel = TlsChannel::open(context_->fd, address.host, address.tls);
+  if (!channel) return tl::unexpected(channel.error().within(name_));
+  channel_ = *std::move(channel);
+  return ok();
 }
 
 Status RedisConnection::sign_in(const RedisAddress& address) {
@@ -93,10 +103,45 @@ Result<RedisReply> RedisConnection::command(const std::vector<std::string_view>&
     texts.push_back(word.data());
     sizes.push_back(word.size());
   }
-  void* reply =
-      redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(), sizes.data());
-  if (reply == nullptr) return broken();
-  return RedisReply(static_cast<redisReply*>(reply));
+  TRY(send(texts, sizes));
+  void* reply = nullptr;
+  while (true) {
+    if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) return broken();
+    if (reply != nullptr) return RedisReply(static_cast<redisReply*>(reply));
+    TRY(receive());
+  }
+}
+
+Status RedisConnection::send(const std::vector<const char*>& texts,
+                             const std::vector<std::size_t>& sizes) {
+  const auto count = static_cast<int>(texts.size());
+  std::vector<const char*> words = texts;  // hiredis takes no pointers to const
+  if (!channel_) {
+    if (redisAppendCommandArgv(context_.get(), count, words.data(), sizes.data()) != REDIS_OK)
+      return broken();
+    for (int is_done = 0; is_done == 0;)
+      if (redisBufferWrite(context_.get(), &is_done) != REDIS_OK) return broken();
+    return ok();
+  }
+  char* command = nullptr;
+  const int size = redisFormatCommandArgv(&command, count, words.data(), sizes.data());
+  CHECK(size >= 0, "there is memory for a command");
+  const Status sent = channel_->write({command, static_cast<std::size_t>(size)});
+  redisFreeCommand(command);
+  return sent ? ok() : broken(sent.error().message);
+}
+
+Status RedisConnection::receive() {
+  if (!channel_) {
+    if (redisBufferRead(context_.get()) != REDIS_OK) return broken();
+    return ok();
+  }
+  std::array<char, 1 << 14> bytes{};
+  const auto count = channel_->read(bytes);
+  if (!count) return broken(count.error().message);
+  if (*count == 0) return broken("no reply within the timeout");
+  if (redisReaderFeed(context_->reader, bytes.data(), *count) != REDIS_OK) return broken();
+  return ok();
 }
 
 Result<std::string> RedisConnection::next_message() {
@@ -109,16 +154,16 @@ Result<std::string> RedisConnection::next_message() {
     }
     pollfd readable{.fd = context_->fd, .events = POLLIN, .revents = 0};
     constexpr int one_second = 1000;
-    if (::poll(&readable, 1, one_second) == 0) return std::string();
-    if (redisBufferRead(context_.get()) != REDIS_OK) return broken();
+    if (!has_more() && ::poll(&readable, 1, one_second) == 0) return std::string();
+    TRY(receive());
   }
 }
 
 void RedisConnection::shut_down() { ::shutdown(context_->fd, SHUT_RDWR); }
 
-tl::unexpected<Error> RedisConnection::broken() const {
-  return fail_by_fault("{}: {}; is the Redis server running there?", name_,
-                       context_->errstr[0] != '\0' ? context_->errstr : "no connection");
+tl::unexpected<Error> RedisConnection::broken(std::string_view why) const {
+  if (why.empty()) why = context_->errstr[0] != '\0' ? context_->errstr : "no connection";
+  return fail_by_fault("{}: {}; is the Redis server running there?", name_, why);
 }
 
 }  // namespace tritonsmith::gym::service

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "gym/service/redis/tls_channel.h"
 
 // NOLINTBEGIN(readability-identifier-naming): hiredis has these names
 struct redisContext;
@@ -26,12 +27,15 @@ struct RedisAddress {
   std::string socket;  // a file
   std::string user, password;
   int database = 0;
+  bool is_encrypted = false;  // the server speaks TLS
+  TlsFiles tls;
 
   // For messages: "redis://host:6379/0". It never holds the password.
   std::string name() const;
 };
-// Reads redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] and unix:FILE. A user, a password or a
-// host may hold escapes such as %40.
+// Reads redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE] and unix:FILE. The scheme rediss:// is for
+// TLS, and its options ?ca=FILE&cert=FILE&key=FILE name the files of TlsFiles. A user, a password,
+// a host or a file may hold escapes such as %40.
 Result<RedisAddress> parse_redis_address(std::string_view text);
 
 // A reply of the server. An error reply is a value too, because the caller may know what to do.
@@ -77,10 +81,16 @@ class RedisConnection {
   };
   RedisConnection(redisContext* context, std::string name)
       : context_(context), name_(std::move(name)) {}
+  Status encrypt(const RedisAddress& address);
   Status sign_in(const RedisAddress& address);
-  tl::unexpected<Error> broken() const;
+  // Moves bytes between the server and hiredis, which knows no TLS.
+  Status send(const std::vector<const char*>& texts, const std::vector<std::size_t>& sizes);
+  Status receive();
+  bool has_more() const { return channel_ && channel_->has_more(); }
+  tl::unexpected<Error> broken(std::string_view why = "") const;
 
   std::unique_ptr<redisContext, Free> context_;
+  std::unique_ptr<TlsChannel> channel_;  // none: the link is not encrypted
   std::string name_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "gym/service/redis/redis_scripts.h"
+#include "gym/service/redis/sealed_text.h"
 #include "gym/service/stored_submission.h"
 
 namespace tritonsmith::gym::service {
@@ -19,15 +20,6 @@ std::string random_name() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-Result<JobView> view_at(const RedisReply& reply, std::size_t first) {
-  TRY_ASSIGN(const JobState state, enum_from_name<JobState>(reply.text_at(first + 1)));
-  return JobView{.name = reply.text_at(first),
-                 .state = state,
-                 .verdict = reply.text_at(first + 2),
-                 .submitted_ms = reply.integer_at(first + 3),
-                 .finished_ms = reply.integer_at(first + 4)};
-}
-
 std::vector<std::string> texts_of(const RedisReply& reply) {
   std::vector<std::string> texts;
   for (std::size_t k = 0; k < reply.size(); ++k) texts.push_back(reply.text_at(k));
@@ -37,6 +29,7 @@ std::vector<std::string> texts_of(const RedisReply& reply) {
 Json to_json(const std::string& name, const WorkerView& worker) {
   return {{"name", name},
           {"host", worker.host},
+          {"role", worker.role},
           {"devices", worker.devices},
           {"at_once", worker.at_once},
           {"running", worker.running},
@@ -50,6 +43,7 @@ std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen
   if (!json || !json->is_object()) return std::nullopt;
   JsonReader reader(*json);
   WorkerView worker{.name = reader.string("name"), .host = reader.string("host")};
+  worker.role = reader.string("role", "all");
   worker.devices = reader.strings("devices");
   worker.at_once = static_cast<int>(reader.integer("at_once", 0));
   worker.running = static_cast<int>(reader.integer("running", 0));
@@ -59,6 +53,13 @@ std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen
   return reader.status() ? std::optional(std::move(worker)) : std::nullopt;
 }
 
+std::vector<std::string> channels_of(const RedisJobStoreConfig& config) {
+  std::vector<std::string> channels;
+  if (config.waits_for != WaitsFor::verdicts) channels.push_back(config.prefix + "work");
+  if (config.waits_for != WaitsFor::work) channels.push_back(config.prefix + "verdicts");
+  return channels;
+}
+
 bool is_final(const Verdict& verdict) { return verdict.fault != Fault::infrastructure; }
 
 }  // namespace
@@ -66,7 +67,7 @@ bool is_final(const Verdict& verdict) { return verdict.fault != Fault::infrastru
 RedisJobStore::RedisJobStore(RedisJobStoreConfig config)
     : config_(std::move(config)),
       client_(config_.address, config_.prefix, scripts::kCommon, config_.patience),
-      listener_(config_.address, config_.prefix + "changes") {}
+      listener_(config_.address, channels_of(config_)) {}
 
 Result<std::unique_ptr<RedisJobStore>> RedisJobStore::open(RedisJobStoreConfig config) {
   std::unique_ptr<RedisJobStore> store(new RedisJobStore(std::move(config)));
@@ -94,6 +95,30 @@ void RedisJobStore::warn_unless_durable() {
       config_.address.name(), append, sync);
 }
 
+std::string RedisJobStore::sealed(const std::string& name, const Verdict& verdict) const {
+  std::string text = to_line(tritonsmith::to_json(verdict));
+  return config_.verdict_key.empty() ? text : seal(config_.verdict_key, {"verdict", name}, text);
+}
+
+Result<std::string> RedisJobStore::opened(const std::string& name,
+                                          const std::string& stored) const {
+  if (stored.empty()) return stored;
+  if (!config_.verdict_key.empty())
+    return open_sealed(config_.verdict_key, {"verdict", name}, stored);
+  if (stored.starts_with('{')) return stored;
+  return fail_by_fault("the verdict of job {} is sealed: give the key with --verdict-key", name);
+}
+
+Result<JobView> RedisJobStore::view_at(const RedisReply& reply, std::size_t first) const {
+  TRY_ASSIGN(const JobState state, enum_from_name<JobState>(reply.text_at(first + 1)));
+  JobView view{.name = reply.text_at(first),
+               .state = state,
+               .submitted_ms = reply.integer_at(first + 3),
+               .finished_ms = reply.integer_at(first + 4)};
+  TRY_ASSIGN(view.verdict, opened(view.name, reply.text_at(first + 2)));
+  return view;
+}
+
 std::string RedisJobStore::time() const { return config_.now ? std::to_string(config_.now()) : ""; }
 
 Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submission> submissions,
@@ -105,11 +130,12 @@ Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submissio
     const std::optional<Verdict> recalled =
         config_.recall ? config_.recall(submission.job) : std::nullopt;
     const double span_ms = 1e3 * submission.deadline_seconds.value_or(0);
-    for (std::string value : {api::job_name(submission), to_line(api::to_json(submission)),
-                              std::to_string(static_cast<int>(submission.priority)),
-                              std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
-                              recalled ? to_line(tritonsmith::to_json(*recalled)) : std::string(),
-                              api::device_class(submission.job)})
+    for (std::string value :
+         {api::job_name(submission), to_line(api::to_json(submission)),
+          std::to_string(static_cast<int>(submission.priority)),
+          std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
+          recalled ? sealed(api::job_name(submission), *recalled) : std::string(),
+          api::device_class(submission.job)})
       arguments.push_back(std::move(value));
   }
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kSubmit, arguments));
@@ -154,10 +180,12 @@ Result<std::vector<VerdictEvent>> RedisJobStore::events(const std::string& clien
   TRY_ASSIGN(const RedisReply reply,
              client_.run(scripts::kEvents, {client, std::to_string(after), std::to_string(limit)}));
   std::vector<VerdictEvent> events;
-  for (std::size_t k = 0; k + 2 < reply.size(); k += 3)
+  for (std::size_t k = 0; k + 2 < reply.size(); k += 3) {
+    TRY_ASSIGN(std::string verdict, opened(reply.text_at(k + 1), reply.text_at(k + 2)));
     events.push_back({.number = reply.integer_at(k),
                       .job = reply.text_at(k + 1),
-                      .verdict = reply.text_at(k + 2)});
+                      .verdict = std::move(verdict)});
+  }
   return events;
 }
 
@@ -179,7 +207,8 @@ Result<std::string> RedisJobStore::find_alias(const std::string& alias) {
 Result<JobCounts> RedisJobStore::counts() const {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kCounts, {}));
   JobCounts counts{.running = static_cast<int>(reply.integer_at(3)),
-                   .limit = config_.limits.unfinished};
+                   .limit = config_.limits.unfinished,
+                   .repeated_verdicts = reply.integer_at(4)};
   for (const auto& [priority, name] : enum_names<api::Priority>)
     counts.queued[priority] =
         static_cast<int>(reply.integer_at(static_cast<std::size_t>(priority)));
@@ -247,7 +276,7 @@ Status RedisJobStore::conclude(const std::string& worker, std::span<const Conclu
                                         std::to_string(config_.limits.finished)};
   for (const ConcludedJob& one : concluded) {
     arguments.push_back(one.name);
-    arguments.push_back(to_line(tritonsmith::to_json(one.verdict)));
+    arguments.push_back(sealed(one.name, one.verdict));
     arguments.push_back(is_final(one.verdict) ? "1" : "0");
   }
   TRY(client_.run(scripts::kConclude, arguments));

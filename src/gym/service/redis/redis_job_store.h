@@ -19,6 +19,9 @@
 
 namespace tritonsmith::gym::service {
 
+// What a program waits for in wait_for_change: that jobs wait (a worker), that jobs ended (a door).
+enum class WaitsFor { both, work, verdicts };
+
 struct RedisJobStoreConfig {
   RedisAddress address;
   // All keys begin with it. The braces keep them on one node of a cluster.
@@ -29,7 +32,11 @@ struct RedisJobStoreConfig {
   std::string version;
   // How long a call tries again while the server is away.
   Milliseconds patience = std::chrono::seconds(15);
+  WaitsFor waits_for = WaitsFor::both;
   RecallVerdict recall;
+  // Seals the verdicts that this program writes, and must seal those that it reads. Empty: verdicts
+  // bear no seal.
+  std::string verdict_key;
   std::function<std::int64_t()> now;  // for tests; without it the server's clock counts
 };
 
@@ -76,6 +83,10 @@ class RedisJobStore : public JobStore {
   explicit RedisJobStore(RedisJobStoreConfig config);
   Status load();
   void warn_unless_durable();
+  std::string sealed(const std::string& name, const Verdict& verdict) const;
+  // Returns the text of a verdict that the store has under this name.
+  Result<std::string> opened(const std::string& name, const std::string& stored) const;
+  Result<JobView> view_at(const RedisReply& reply, std::size_t first) const;
   std::string time() const;  // the first argument of most scripts
   // The lease's worker, its span and, after `between`, the jobs that it holds.
   std::vector<std::string> lease_arguments(const Lease& lease,

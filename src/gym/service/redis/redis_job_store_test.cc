@@ -51,8 +51,11 @@ TEST_F(RedisJobStoreTest, ServesDoorsAndWorkersThatShareIt) {
   EXPECT_EQ(take(*worker, lease), "k");
   EXPECT_EQ(submit(*other_door, "k", "bob"), JobState::running);
   conclude(*worker, "k");
+  EXPECT_EQ(door->counts()->repeated_verdicts, 0);
+  conclude(*other_door, "k");
   EXPECT_EQ(door->events("ann", 0, 10)->size(), 1U);
   EXPECT_EQ(other_door->events("bob", 0, 10)->size(), 1U);
+  EXPECT_EQ(door->counts()->repeated_verdicts, 1) << "the first verdict counts";
   EXPECT_EQ(door->epoch(), worker->epoch());
 }
 
@@ -132,6 +135,27 @@ TEST_F(RedisJobStoreTest, AnswersNoJobWithTheVerdictOfAnotherVersion) {
   conclude(*old_store, "k");
   EXPECT_EQ(submit(*old_store, "k"), JobState::done);
   EXPECT_EQ(submit(*store, "k"), JobState::queued);
+}
+
+TEST_F(RedisJobStoreTest, TakesVerdictsWithTheSealOfItsKeyAlone) {
+  const auto open_with = [&](const std::string& key) {
+    auto opened = RedisJobStore::open({.address = server.address(), .verdict_key = key});
+    EXPECT_TRUE(opened);
+    return *std::move(opened);
+  };
+  const auto door = open_with("the key"), worker = open_with("the key"), stranger = open_with("");
+  submit(*door, "k");
+  take(*worker, lease);
+  conclude(*worker, "k");
+  EXPECT_TRUE(door->find(api::job_name(wish("k")))->value().verdict.starts_with("{"));
+  EXPECT_EQ(door->events("ann", 0, 10)->size(), 1U);
+  EXPECT_NE(stranger->find(api::job_name(wish("k"))).error().message.find("--verdict-key"),
+            std::string::npos);
+  submit(*door, "l");
+  conclude(*stranger, "l");
+  const auto forged = door->find(api::job_name(wish("l")));
+  ASSERT_FALSE(forged) << "a verdict that anybody could have written is none";
+  EXPECT_NE(forged.error().message.find("seal"), std::string::npos);
 }
 
 TEST_F(RedisJobStoreTest, ForgetsTheOldestFinishedJobsAndAllThatBelongsToThem) {

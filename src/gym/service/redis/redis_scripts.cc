@@ -12,7 +12,8 @@ local function clock(given)
   local time = call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local function changed() call('PUBLISH', key('changes'), 'changed') end
+local function work_came() call('PUBLISH', key('work'), 'changed') end
+local function verdict_came() call('PUBLISH', key('verdicts'), 'changed') end
 -- Scores are doubles, which hold whole numbers up to 2^53 exactly: 2^44 jobs of each priority.
 local function enqueue(name)
   local at = call('HMGET', job(name), 'priority', 'sequence', 'device')
@@ -62,7 +63,7 @@ local function cancel(now, client, name)
   leave(name)
   call('HSET', job(name), 'state', 'cancelled', 'finished_ms', now, 'worker', '')
   call('ZADD', key('finished'), now, name)
-  changed()
+  verdict_came()
   return 1
 end
 local function cancel_all(now, client)
@@ -179,7 +180,7 @@ local function join(name, priority, deadline)
   if at[3] == 'queued' then enqueue(name) end
 end
 
-local reply = {'ok'}
+local reply, has_work, has_verdict = {'ok'}, false, false
 for k = first, #ARGV, width do
   local name, submission, priority = ARGV[k], ARGV[k + 1], tonumber(ARGV[k + 2])
   local span, client, recalled = tonumber(ARGV[k + 3]), ARGV[k + 4], ARGV[k + 5]
@@ -195,8 +196,10 @@ for k = first, #ARGV, width do
     enter(name, submission, priority, deadline, ARGV[k + 6])
   end
   for _, value in ipairs(view(name)) do reply[#reply + 1] = value end
+  if done or is_recalled then has_verdict = true else has_work = true end
 end
-changed()
+if has_work then work_came() end
+if has_verdict then verdict_came() end
 return reply
 )";
 
@@ -257,6 +260,7 @@ for priority = 0, 2 do
   counts[#counts + 1] = count
 end
 counts[#counts + 1] = call('ZCARD', key('running'))
+counts[#counts + 1] = call('HGET', key('facts'), 'repeated_verdicts') or '0'
 return counts
 )";
 
@@ -315,7 +319,6 @@ call('ZADD', key('running'), now + span, name)
 call('SREM', key('withdrawn:') .. worker, name)
 call('HSET', key('ticket:') .. worker, 'ticket', ticket, 'name', name)
 call('EXPIRE', key('ticket:') .. worker, 3600)
-changed()
 return {name, call('HGET', job(name), 'submission')}
 )";
 
@@ -344,7 +347,7 @@ for k = 5, #ARGV, 3 do
   end
 end
 forget_old(keep)
-changed()
+verdict_came()
 )";
 
 const char* const kGiveBack = R"(
@@ -352,7 +355,7 @@ if ARGV[1] == '' or call('HGET', job(ARGV[2]), 'worker') ~= ARGV[1] then return 
 call('HSET', job(ARGV[2]), 'state', 'queued', 'worker', '')
 call('ZREM', key('running'), ARGV[2])
 enqueue(ARGV[2])
-changed()
+work_came()
 )";
 
 const char* const kWithdrawn = R"(
@@ -391,6 +394,16 @@ for k = 1, #found, 2 do
     reply[#reply + 1] = found[k + 1]
   else
     call('ZREM', key('workers'), found[k])
+  end
+end
+-- Hosts that only capture announce themselves beside the steps that they take. A seal of 64
+-- characters stands before what they say.
+found = call('ZRANGE', key('steps:hosts'), 0, -1, 'WITHSCORES')
+for k = 1, #found, 2 do
+  local said = call('GET', key('steps:host:') .. found[k])
+  if said then
+    reply[#reply + 1] = string.sub(said, 65)
+    reply[#reply + 1] = found[k + 1]
   end
 end
 return reply

@@ -22,8 +22,10 @@
 //   aliases, aliases_of:NAME   names that submitters gave to jobs
 //   worker:WORKER   what a worker last said of itself; it ends with the span of its lease
 //   workers         sorted set of the workers, by the time of their last heartbeat
+//   steps:...       what gym/steps keeps; its hosts are listed among the workers
 //   facts           hash: epoch, sequence, last_event, repeated_verdicts
-// and a channel `changes`, to which each change is published.
+// and two channels, to which changes are published: `work`, that jobs wait, and `verdicts`, that
+// jobs ended. Each program listens only to what it waits for, because a message goes to all of them.
 #pragma once
 
 namespace tritonsmith::gym::service::redis_scripts {
@@ -44,7 +46,7 @@ extern const char* const kEvents;   // client, after, limit -> number, name, ver
 extern const char* const kAwaited;  // client -> how many
 extern const char* const kRememberAlias;  // alias, name
 extern const char* const kFindAlias;      // alias -> name
-extern const char* const kCounts;         // -> queued by priority (3), running
+extern const char* const kCounts;         // -> queued by priority (3), running, repeated verdicts
 extern const char* const kQueued;         // -> names
 extern const char* const kSubmission;     // name -> submission, or nil unless it is queued
 extern const char* const kTake;       // time, worker, span, ticket, how many classes of devices,

@@ -6,9 +6,9 @@ namespace tritonsmith::gym::service {
 namespace {
 
 Json worker_json(const WorkerView& worker) {
-  return {{"name", worker.name},       {"host", worker.host},       {"devices", worker.devices},
-          {"at_once", worker.at_once}, {"running", worker.running}, {"version", worker.version},
-          {"trouble", worker.trouble}, {"seen_ms", worker.seen_ms}};
+  return {{"name", worker.name},       {"host", worker.host},       {"role", worker.role},
+          {"devices", worker.devices}, {"at_once", worker.at_once}, {"running", worker.running},
+          {"version", worker.version}, {"trouble", worker.trouble}, {"seen_ms", worker.seen_ms}};
 }
 
 HttpReply status(const RouteContext& context) {
@@ -28,6 +28,7 @@ HttpReply status(const RouteContext& context) {
   return json_reply(200, {{"queued", std::move(queued)},
                           {"running", counts->running},
                           {"limit", counts->limit},
+                          {"repeated_verdicts", counts->repeated_verdicts},
                           {"workers", std::move(judging)},
                           {"streams", context.metrics.streams()},
                           {"verdicts", std::move(verdicts)},

@@ -1,6 +1,6 @@
 // RedisServer: a real redis-server in a temporary folder, for tests. It listens on a socket file
-// there and on no port. A test may kill it and start it again: its append-only file keeps what it
-// has acknowledged.
+// there, and on a port only if `options` say so. A test may kill it and start it again: its
+// append-only file keeps what it has acknowledged.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/process.h"
 #include "gym/service/redis/redis_connection.h"
@@ -16,7 +17,9 @@ namespace tritonsmith::gym::service {
 
 class RedisServer {
  public:
-  explicit RedisServer(std::filesystem::path directory) : directory_(std::move(directory)) {
+  // `options` are further words of the server's command line.
+  explicit RedisServer(std::filesystem::path directory, std::vector<std::string> options = {})
+      : directory_(std::move(directory)), options_(std::move(options)) {
     start();
   }
   RedisAddress address() const { return {.socket = directory_ / "redis.sock"}; }
@@ -27,11 +30,23 @@ class RedisServer {
     const std::filesystem::path program = directory_ / "redis-server";
     if (!std::filesystem::exists(program))
       std::filesystem::create_symlink("/usr/bin/redis-check-rdb", program);
-    auto process =
-        Process::spawn({.argv = {program, "--port", "0", "--unixsocket", address().socket, "--dir",
-                                 directory_, "--save", "", "--appendonly", "yes", "--appendfsync",
-                                 "always", "--logfile", "redis.log"},
-                        .environment = {"PATH=/usr/bin"}});
+    std::vector<std::string> words = {program,
+                                      "--port",
+                                      "0",
+                                      "--unixsocket",
+                                      address().socket,
+                                      "--dir",
+                                      directory_,
+                                      "--save",
+                                      "",
+                                      "--appendonly",
+                                      "yes",
+                                      "--appendfsync",
+                                      "always",
+                                      "--logfile",
+                                      "redis.log"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    auto process = Process::spawn({.argv = std::move(words), .environment = {"PATH=/usr/bin"}});
     EXPECT_TRUE(process) << "is redis-tools installed?";
     process_.emplace(*std::move(process));
   }
@@ -42,6 +57,7 @@ class RedisServer {
 
  private:
   std::filesystem::path directory_;
+  std::vector<std::string> options_;
   std::optional<Process> process_;
 };
 
