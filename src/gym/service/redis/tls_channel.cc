@@ -10,12 +10,15 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// Returns the first of OpenSSL's reasons, and forgets them all.
-std::string reason() {
+constexpr const char* kUnreadable = "it cannot be read";
+
+// Returns the first of OpenSSL's reasons, and forgets them all. `otherwise` is what happened if
+// OpenSSL has none.
+std::string reason(const char* otherwise = "the connection was closed") {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   const char* text = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return text == nullptr ? "the connection was closed" : text;
+  return text == nullptr ? otherwise : text;
 }
 
 bool is_ip_address(const std::string& host) {
@@ -47,13 +50,14 @@ Status TlsChannel::prepare(const TlsFiles& files) {
   if (files.ca.empty()) {
     if (SSL_CTX_set_default_verify_paths(context) != 1) return fail("{}", reason());
   } else if (SSL_CTX_load_verify_locations(context, files.ca.c_str(), nullptr) != 1) {
-    return fail("{}: no CA certificate in PEM: {}", files.ca, reason());
+    return fail("{}: no CA certificate in PEM: {}", files.ca, reason(kUnreadable));
   }
   if (files.certificate.empty()) return ok();
   if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
-    return fail("{}: no certificate in PEM: {}", files.certificate, reason());
+    return fail("{}: no certificate in PEM: {}", files.certificate, reason(kUnreadable));
   if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return fail("{}: no key in PEM that belongs to {}: {}", files.key, files.certificate, reason());
+    return fail("{}: no key in PEM that belongs to {}: {}", files.key, files.certificate,
+                reason(kUnreadable));
   return ok();
 }
 
