@@ -113,7 +113,7 @@ Field<Config> field(const std::string& name, T Config::*member, const std::strin
           .get = [member](const Config& config) { return write_value(config.*member); }};
 }
 
-// A field that was renamed.
+// Returns a field that was renamed: both names are read.
 template <typename Config>
 Field<Config> renamed_from(const std::string& old_name, Field<Config> field) {
   field.old_name = old_name;
@@ -139,14 +139,14 @@ Result<Settings> settings_from_toml(std::string_view text, std::string_view sour
 // Parses overrides such as "rollout.temperature=0.7". The value is read as TOML, or as a bare
 // string if it is no valid TOML.
 Result<Settings> settings_from_overrides(const std::vector<std::string>& overrides);
-// The known name that a reader most likely meant: of dotted names also one of another section, one
-// whose words begin alike ("warmup" for "optimizer.warmup_updates") or whose initials are the
-// wanted word ("lr" for "learning_rate").
+// Returns the known name that the writer most likely meant. It may be a name of another section, a
+// name whose words begin like the wanted ones ("warmup" for "optimizer.warmup_updates"), or a name
+// whose initials are the wanted word ("lr" for "learning_rate").
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
-// "did you mean 'optimizer.learning_rate'?"; where nothing is near, what there is: the names of the
-// same section, else the sections.
+// Returns "did you mean 'optimizer.learning_rate'?". If no name is near, it lists the names of the
+// wanted section, or the sections if the section is unknown.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
-// Says on stderr that the next version will not know the old name.
+// Warns on stderr that the next version will not know the old name.
 void warn_of_old_name(std::string_view source_name, std::string_view old_name,
                       std::string_view new_name);
 std::string toml_from_settings(const Settings& settings);

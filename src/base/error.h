@@ -12,7 +12,7 @@
 
 namespace tritonsmith {
 
-// Whose an Error is; a program's exit code tells (cli/call/exit_code.h).
+// Who must act on an Error. The exit code of a program shows it (cli/call/exit_code.h).
 enum class ErrorKind {
   input,  // the call, its config, a task or a file: another call may succeed
   fault,  // a right call had no result: a process died, a service is away, the run was stopped
@@ -27,7 +27,7 @@ struct Error {
   [[nodiscard]] Error within(std::string_view context) const {
     return Error{fmt::format("{}: {}", context, message), kind};
   }
-  // The same, as a fault.
+  // Returns the same error as a fault.
   [[nodiscard]] Error as_fault() const { return Error{message, ErrorKind::fault}; }
   bool operator==(const Error&) const = default;
 };
@@ -48,7 +48,7 @@ template <typename... Args>
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// Likewise, where the call was right and had no result all the same.
+// Returns a fault: the call was right, and yet it has no result.
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> fail_by_fault(fmt::format_string<Args...> format,
                                                   Args&&... args) {
@@ -56,7 +56,7 @@ template <typename... Args>
       Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::fault});
 }
 
-// The error of the last system call: "WHAT: No such file or directory".
+// Returns the error of the last system call: "WHAT: No such file or directory".
 [[nodiscard]] tl::unexpected<Error> fail_errno(std::string_view what);
 
 }  // namespace tritonsmith

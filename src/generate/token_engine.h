@@ -22,7 +22,7 @@ namespace tritonsmith::generate {
 struct GenerationRequest {
   std::uint64_t id = 0;              // the caller's; it differs between the requests in flight
   std::vector<TokenId> prompt;       // at least one token
-  SamplingParams sampling;           // `stop` is left to who has the tokenizer: see is_complete
+  SamplingParams sampling;           // the engine ignores `stop`: see is_complete
   std::vector<TokenId> stop_tokens;  // the first of them to be sampled ends the completion
   std::uint64_t seed = 0;            // the draws depend on (seed, position) alone, not on the batch
   // Called after every token but a stop token, with all tokens of the completion so far. True ends
@@ -46,7 +46,7 @@ class TokenEngine {
   // deadline has passed; the call may end a decode step later than the deadline.
   virtual Result<std::optional<Generated>> next_by(Deadline deadline) = 0;
   Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
-  // The request's completion will not come.
+  // Gives up a request: its completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
   // Waits until the device has finished everything that was launched.
   virtual Status settle() { return ok(); }

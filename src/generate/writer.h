@@ -35,9 +35,9 @@ struct WriteRequest {
   // Receives the text piece by piece while it is written, on the caller's thread, inside next_by().
   // It must not call the writer. The pieces together are the completion's text.
   std::function<void(std::string_view piece)> on_text = nullptr;
-  // Called like on_text when a server broke off and the writer starts over: the pieces so far count
-  // for nothing. A writer that may have to start over gives the text in one piece to a request
-  // without it.
+  // Called like on_text when a server broke off and the writer starts over. The caller must then
+  // drop the pieces so far. Without on_restart, a writer that may have to start over gives the text
+  // in one piece.
   std::function<void()> on_restart = nullptr;
 };
 
@@ -63,7 +63,7 @@ class Writer {
   // deadline has passed; the call may end a decode step later than the deadline.
   virtual Result<std::optional<Written>> next_by(Deadline deadline) = 0;
   Result<std::optional<Written>> next() { return next_by(Deadline::never()); }
-  // The request's completion will not come. Nothing happens when no such request is in flight.
+  // Gives up a request: its completion will not come. An unknown id is ignored.
   virtual void cancel(std::uint64_t id) = 0;
 
   // Whether the messages and max_new_tokens fit into the model's context. A writer that cannot tell

@@ -37,8 +37,8 @@ struct Mismatch {
   std::int64_t first = -1, count = 0, unwritten = 0;
   bool only_exact = false;  // within the plain tolerance, but outside the budget
   double max_abs = 0, max_rel = 0;
-  // How many times as far off as allowed the worst finite element is. 0: unknown, as on a GPU. It is
-  // at most 1 if only right elements were measured.
+  // The error of the worst finite element, divided by the allowed error. 0: unknown, as on a GPU.
+  // It is at most 1 if only right elements were measured.
   double worst = 0;
 };
 
