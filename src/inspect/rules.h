@@ -85,6 +85,8 @@ void find_file_access(const Candidate&, Places&);
 void find_process_access(const Candidate&, Places&);
 void find_network_access(const Candidate&, Places&);
 void find_threads(const Candidate&, Places&);
+// Names of `threading` that start nothing: locks around a cache, and storage of one thread.
+bool guards_against_threads(std::string_view path);
 void find_environment_writes(const Candidate&, Places&);
 void find_environment_reads(const Candidate&, Places&);
 void find_clock_reads(const Candidate&, Places&);

@@ -32,6 +32,7 @@ bool only_asks_for_modules(std::string_view path) {
                                        "importlib.import_module", "importlib.metadata"});
   return std::ranges::find(kAsks, path) != kAsks.end() ||
          is_or_is_in(path, "importlib.metadata.version") ||
+         is_or_is_in(path, "importlib.metadata.metadata") ||
          is_or_is_in(path, "importlib.metadata.PackageNotFoundError");
 }
 
@@ -204,9 +205,12 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
       places.add(use.node, fmt::format("`{}` hides what is used", use.path));
     if (last_part(use.path) == "__dict__")
       places.add(use.node, "`__dict__` reaches attributes in a roundabout way");
-    if (use.path != "getattr" || !use.called) continue;
+    const bool imports = use.path == "importlib.import_module";
+    if ((use.path != "getattr" && !imports) || !use.called) continue;
     const auto arguments =
         candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
+    if (imports && (arguments.empty() || literal_text(candidate.tree, arguments[0]).empty()))
+      places.add(use.node, "imports a module whose name is computed");
     if (arguments.size() < 2 || !literal_text(candidate.tree, arguments[1]).empty()) continue;
     if (candidate.names.resolve(arguments[0]).imported)
       places.add(use.node, "`getattr` with a computed name hides what is used");
@@ -355,18 +359,37 @@ void find_file_access(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// Names of torch.distributed that have one answer in a process alone: questions about the group, and
-// the type of distributed tensors, of which there are none.
+// Names of torch.distributed that have one answer in a process alone: questions about the group, the
+// types of distributed tensors, of which there are none, and exchanges, which fail without a group.
+// Code that calls these is dead here, and the capture shows it if it is not.
 bool asks_for_one_process(std::string_view path) {
-  constexpr auto kQuestions = std::to_array<std::string_view>(
-      {"torch.distributed", "torch.distributed.is_available", "torch.distributed.is_initialized",
-       "torch.distributed.get_world_size", "torch.distributed.get_rank",
-       "torch.distributed.ProcessGroup", "torch.distributed.tensor",
-       "torch.distributed.tensor.DTensor", "torch.distributed._tensor",
-       "torch.distributed._tensor.DTensor", "torch.distributed.tensor.Shard",
-       "torch.distributed.tensor.Replicate", "torch.distributed.device_mesh.DeviceMesh",
-       "torch.distributed.tensor.DeviceMesh"});
-  return std::ranges::find(kQuestions, path) != kQuestions.end();
+  constexpr auto kQuestions = std::to_array<std::string_view>({"is_available",
+                                                               "is_initialized",
+                                                               "get_world_size",
+                                                               "get_rank",
+                                                               "get_process_group_ranks",
+                                                               "ProcessGroup",
+                                                               "ReduceOp",
+                                                               "group",
+                                                               "GroupMember",
+                                                               "all_reduce",
+                                                               "reduce",
+                                                               "broadcast",
+                                                               "all_gather",
+                                                               "all_gather_into_tensor",
+                                                               "reduce_scatter",
+                                                               "reduce_scatter_tensor",
+                                                               "all_to_all",
+                                                               "all_to_all_single",
+                                                               "barrier",
+                                                               "tensor",
+                                                               "_tensor",
+                                                               "device_mesh",
+                                                               "DeviceMesh"});
+  constexpr std::string_view kModule = "torch.distributed";
+  if (path == kModule) return true;
+  const std::string_view rest = path.substr(std::min(path.size(), kModule.size() + 1));
+  return std::ranges::find(kQuestions, rest.substr(0, rest.find('.'))) != kQuestions.end();
 }
 
 }  // namespace
@@ -430,11 +453,25 @@ void find_network_access(const Candidate& candidate, Places& places) {
             "reaches for the network");
 }
 
+bool guards_against_threads(std::string_view path) {
+  constexpr auto kGuards = std::to_array<std::string_view>(
+      {"threading.Lock", "threading.RLock", "threading.local", "threading.get_ident"});
+  return path == "threading" ||
+         std::ranges::any_of(kGuards, [&](auto guard) { return is_or_is_in(path, guard); });
+}
+
 void find_threads(const Candidate& candidate, Places& places) {
   find_uses(candidate, places,
-            {"threading", "_thread", "concurrent", "asyncio", "queue", "sched", "trio", "gevent",
+            {"_thread", "concurrent", "asyncio", "queue", "sched", "trio", "gevent",
              "torch.set_num_threads"},
             "runs code beside the judged call");
+  const bool lone = std::ranges::none_of(candidate.uses, [](const Use& use) {
+    return is_or_is_in(use.path, "threading") && use.path != "threading";
+  });
+  for (const Use& use : candidate.uses)
+    if (use.imported && is_or_is_in(use.path, "threading") && !is_idle_import(candidate, use) &&
+        (lone || !guards_against_threads(use.path)))
+      places.add(use.node, fmt::format("`{}` runs code beside the judged call", use.path));
 }
 
 void find_environment_writes(const Candidate& candidate, Places& places) {

@@ -204,12 +204,10 @@ void find_foreign_kernels(const Candidate& candidate, Places& places) {
 }
 
 void find_inline_assembly(const Candidate& candidate, Places& places) {
-  find_uses(
-      candidate, places,
-      {"triton.language.inline_asm_elementwise", "triton.language.core.inline_asm_elementwise",
-       "triton.language.core.extern_elementwise", "triton.language.extern_elementwise",
-       "triton.language.core.dispatch", "triton.language.extra.cuda.inline_asm"},
-      "is not Triton's own language");
+  find_uses(candidate, places,
+            {"triton.language.core.extern_elementwise", "triton.language.extern_elementwise",
+             "triton.language.core.dispatch", "triton.language.extra.cuda.inline_asm"},
+            "is not Triton's own language");
 }
 
 void find_native_code(const Candidate& candidate, Places& places) {

@@ -95,9 +95,6 @@ void find_builtins_as_values(const Candidate& candidate, Places& places) {
     const bool picks = path == "operator.attrgetter" || path == "operator.methodcaller";
     if (picks && (arguments.empty() || literal_text(tree, arguments[0]).empty()))
       places.add(id, fmt::format("`{}` of a computed name hides what it reads", path));
-    if (path == "importlib.import_module" &&
-        (arguments.empty() || literal_text(tree, arguments[0]).empty()))
-      places.add(id, "imports a module whose name is computed");
   }
 }
 
@@ -116,6 +113,21 @@ void find_computed_kernel_texts(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// Returns what a literal writes out, without the expressions of an f-string: those are code, which
+// other rules read.
+std::string written_text(const SyntaxTree& tree, NodeId literal) {
+  std::string text;
+  for (const NodeId part : tree.children(literal)) {
+    if (tree.is(part, "string")) text += written_text(tree, part);
+    if (tree.is(part, "string_content")) text += tree.text(part);
+  }
+  return text;
+}
+
+}  // namespace
+
 // Reports strings that name inner attributes or modules, as for getattr and format.
 void find_names_in_strings(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
@@ -123,9 +135,8 @@ void find_names_in_strings(const Candidate& candidate, Places& places) {
     const bool is_literal = tree.is(id, "string") || tree.is(id, "concatenated_string");
     if (!is_literal || !candidate.is_live(id) || is_no_name(candidate, id)) continue;
     const std::string text = literal_text(tree, id);
-    for (const std::string_view shown : {std::string_view(text), candidate.text(id)})
-      if (const std::string_view name = inner_name_in(shown); !name.empty())
-        places.add(id, fmt::format("`{}` in a string looks into the process that runs it", name));
+    if (const std::string_view name = inner_name_in(written_text(tree, id)); !name.empty())
+      places.add(id, fmt::format("`{}` in a string looks into the process that runs it", name));
     if (text == "Fake" || text == "fake" || text == "faketensor")
       places.add(id, "asks whether this is a capture");
     const NodeId around = tree[id].parent;
@@ -165,7 +176,9 @@ void find_spelled_letters(const Candidate& candidate, Places& places) {
 
 void find_unlisted_imports(const Candidate& candidate, Places& places) {
   for (const Use& use : candidate.uses) {
-    if (!candidate.names.imports().contains(use.node) || is_listed_module(use.path)) continue;
+    if (!candidate.names.imports().contains(use.node) || is_listed_module(use.path) ||
+        guards_against_threads(use.path))
+      continue;
     if (is_idle_import(candidate, use) || is_optional_import(candidate, use.node)) continue;
     places.add(use.node, fmt::format("no kernel needs `{}`", use.path));
   }

@@ -77,11 +77,25 @@ TEST(Reach, LetsAFileImportWhatItDoesNotUse) {
   EXPECT_TRUE(has(with_line("from ctypes import c_long\nc_long.from_address(1)"), "native_code"));
 }
 
+TEST(Reach, ReadsTheExpressionsOfAnFStringAsCode) {
+  EXPECT_EQ(with_line("name = f'{x.__class__.__name__} of {len(x)}'"), Rules{});
+  EXPECT_TRUE(has(with_line("name = f'{x.__globals__}'"), "introspection"));
+  EXPECT_TRUE(has(with_line("name = f'{getattr(x, \"__glo\" \"bals__\")}'"), "introspection"));
+  EXPECT_TRUE(has(with_line("name = f'{1} __globals__'"), "introspection"));
+}
+
 TEST(Reach, LetsAFileAskQuestionsThatHaveOneAnswer) {
+  EXPECT_EQ(with_line("from importlib.metadata import PackageNotFoundError, metadata\n"
+                      "version = metadata('torch')['Version']"),
+            Rules{});
   EXPECT_EQ(with_line("import torch.distributed as dist\n"
                       "world = dist.get_world_size() if dist.is_initialized() else 1"),
             Rules{});
   EXPECT_EQ(with_line("is_split = isinstance(y, torch.distributed.tensor.DTensor)"), Rules{});
+  EXPECT_EQ(with_line("def total(x, group):\n    torch.distributed.all_reduce(x, "
+                      "op=torch.distributed.ReduceOp.SUM, group=group)"),
+            Rules{});
+  EXPECT_TRUE(has(with_line("torch.distributed.TCPStore('a', 1)"), "process_access"));
   EXPECT_TRUE(has(with_line("import torch.distributed as dist\ndist.init_process_group('nccl')"),
                   "process_access"));
   EXPECT_EQ(with_line("import inspect\nnames = inspect.signature(len).parameters"), Rules{});

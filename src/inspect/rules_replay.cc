@@ -296,28 +296,6 @@ bool is_main_stream(const Candidate& candidate, NodeId stream) {
   return name.imported && (what == "current_stream" || what == "default_stream");
 }
 
-// Tells whether a call of the function launches. A function that it makes and returns launches later.
-bool launches_when_called(const Candidate& candidate, const Function& function) {
-  const SyntaxTree& tree = candidate.tree;
-  std::vector<NodeId> returned;  // the functions that it returns
-  for (NodeId id = function.node; id < tree[function.node].after; ++id) {
-    if (!tree.is(id, "return_statement") || function_around(candidate, id) != function.node)
-      continue;
-    const NodeId value = tree.last_child(id);
-    if (tree.is(value, "lambda")) returned.push_back(value);
-    for (const Function& inner : candidate.functions)
-      if (tree.is(value, "identifier") && inner.name == candidate.text(value) &&
-          function_around(candidate, inner.node) == function.node)
-        returned.push_back(inner.node);
-  }
-  for (NodeId id = function.node; id < tree[function.node].after; ++id) {
-    const bool is_later =
-        std::ranges::any_of(returned, [&](NodeId inner) { return tree.within(id, inner); });
-    if (tree.is(id, "call") && !is_later && candidate.launches_within(id)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void find_replayed_results(const Candidate& candidate, Places& places) {
@@ -332,18 +310,6 @@ void find_replayed_results(const Candidate& candidate, Places& places) {
     for (NodeId id = function.node; id < tree[function.node].after; ++id)
       if (tree.is(id, "yield") && function_around(candidate, id) == function.node)
         places.add(id, "a generator that launches keeps its outputs between calls");
-    const NodeId around = tree[function.node].parent;
-    if (!tree.is(around, "decorated_definition")) continue;
-    for (const NodeId decorator : tree.children(around)) {
-      const NodeId expression = tree.last_child(decorator);
-      const NodeId name =
-          tree.is(expression, "call") ? tree.child(expression, "function") : expression;
-      const std::string path = candidate.names.resolve(name).path;
-      if (tree.is(decorator, "decorator") &&
-          (path == "functools.lru_cache" || path == "functools.cache") &&
-          launches_when_called(candidate, function))
-        places.add(decorator, "a cached function launches, so it answers from earlier calls");
-    }
   }
 }
 

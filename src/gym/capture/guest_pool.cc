@@ -21,13 +21,14 @@ std::string request_text(const CaptureRequest& request) {
   if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;
   if (!request.inputs_json.empty()) text += ",\"inputs\":" + request.inputs_json;
   if (!request.tensors_json.empty()) text += ",\"tensors\":" + request.tensors_json;
+  if (!request.known_json.empty()) text += ",\"known\":" + request.known_json;
   if (!request.device_json.empty()) text += ",\"device\":" + request.device_json;
   return text + "}";
 }
 
 Status check_values(const CaptureRequest& request) {
-  for (const auto* text :
-       {&request.init_args_json, &request.inputs_json, &request.tensors_json, &request.device_json})
+  for (const auto* text : {&request.init_args_json, &request.inputs_json, &request.tensors_json,
+                           &request.known_json, &request.device_json})
     if (!text->empty() && !Json::accept(*text))
       return fail("the values of a capture request are no JSON");
   return ok();

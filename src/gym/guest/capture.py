@@ -40,7 +40,9 @@ class Session:
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.recorder = Recorder(self.path, self.fake_mode, seeds=request["role"] == "candidate")
         self.launches = launches.Launches(self.recorder)
-        self.known = {index: constant_of(data, request["tensors"][index]) for index, data in request.get("known", [])}
+        self.known = {index: constant_of(facts[0], request["tensors"][index])
+                      for index, *facts in request.get("known", []) if len(facts) == 1}
+        self.bounds = {index: facts for index, *facts in request.get("known", []) if len(facts) == 2}
         self.given = {}  # index in the request's tensors -> fake tensor
         self.planned = None  # a task's plan without the steps of its forward
 
@@ -191,6 +193,8 @@ class Session:
             adopted = self.recorder.tensors.adopt(self.given[index])
             if index in self.known:
                 self.recorder.constants.know(adopted, self.known[index], is_given=True)
+            if index in self.bounds:
+                self.recorder.constants.bound(adopted, *self.bounds[index])
         return self.given[index]
 
     def move_module(self, model):
@@ -247,16 +251,18 @@ def call(model, inputs):
 
 
 def known_values(inputs, recorder):
-    """Returns the values of the inputs that a candidate's Python may read: small tensors of integers that follow from no
-    draw, such as lengths, offsets and counts."""
+    """Returns what a candidate's Python may know of the inputs' values. Small tensors of integers that follow from no draw,
+    such as lengths, offsets and counts, have their values. Drawn integers have bounds."""
     known = {}
     for leaf in tree_leaves(inputs):
         if isinstance(leaf, torch.Tensor) and leaf.dtype in INTEGERS:
             value = recorder.constants.value_of(leaf)
             if value is not None:
                 with torch._C._DisableTorchDispatch():
-                    known[recorder.index_of(leaf)] = base64.b64encode(value.contiguous().numpy().tobytes()).decode()
-    return [[index, data] for index, data in known.items()]
+                    known[recorder.index_of(leaf)] = [base64.b64encode(value.contiguous().numpy().tobytes()).decode()]
+            elif (bounds := recorder.constants.bounds_of(leaf)) is not None:
+                known[recorder.index_of(leaf)] = list(bounds)
+    return [[index, *facts] for index, facts in known.items()]
 
 
 def read_inputs(inputs, recorder):

@@ -3,8 +3,8 @@
 request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" (optional), "target": "sm_90"}
 The answer is {"cubin": base64, "name", "registers", "spills", "shared_bytes"} or {"error": {"class", "message", "line", ...}}.
 
-The text may be hostile. So this module checks it before Triton's own passes see it: it allows only known dialects, no
-inline assembly, no addresses made of integers, and no library but libdevice. Nothing is cached here, and ptxas is the only
+The text may be hostile. So this module checks it before Triton's own passes see it: it allows only known dialects, only
+inline assembly that computes (assembly.py), no addresses made of integers, and no library but libdevice. Nothing is cached here, and ptxas is the only
 program that is started.
 """
 
@@ -20,14 +20,19 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 
+from . import assembly
 from .device_properties import chip_of
 
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
 # tl.debug_barrier, whose name depends on Triton's version, and tl.assume.
 BESIDES = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier", "llvm.intr.assume"}
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.([\w.]+)", re.MULTILINE)
-REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
+REFUSED = {"tt.int_to_ptr": "pointers made of integers"}
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Inline assembly as Triton prints it.
+ASSEMBLY = re.compile(r'\btt\.elementwise_inline_asm "((?:[^"\\]|\\(?:[0-9A-F]{2}|["\\]))*)" '
+                      r'\{constraints = "([^"\\]*)", packed_element = \d+ : i32, pure = (?:true|false)\}')
+ESCAPED = re.compile(r'\\([0-9A-F]{2}|["\\])')
 DOTTED = re.compile(r"(?<![\w.%@^$])([A-Za-z_]\w*)\.([A-Za-z_][\w.]*)")
 MODULE = re.compile(r"^\s*(?:builtin\.)?module\b.*$", re.MULTILINE)
 FUNCTION_LINE = re.compile(r"^\s*tt\.func\b.*$", re.MULTILINE)
@@ -76,6 +81,19 @@ def check_text(text):
             raise Refused("refused_ir", f"the function {symbol} is none of libdevice's")
 
 
+def without_assembly(text):
+    """Checks the inline assembly of a module as Triton prints it, and returns the text without it."""
+    for block, constraints in ASSEMBLY.findall(text):
+        plain = ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if len(sign[1]) == 2 else sign[1], block)
+        if unknown := assembly.first_unknown(plain, constraints):
+            raise Refused("refused_ir", f"inline assembly may only hold instructions that compute what Triton cannot: {unknown} "
+                                        "is none of them")
+    text = ASSEMBLY.sub("tt.elementwise_inline_asm", text)
+    if text.count("tt.elementwise_inline_asm") != len(re.findall(r"\btt\.elementwise_inline_asm [%(-]", text)):
+        raise Refused("refused_ir", "inline assembly that Triton does not print in this form")
+    return text
+
+
 def check_attributes(text):
     """Checks attributes, which LLVM reads too (`llvm.module_asm` is PTX), and characters that could end a comment or a
     name in PTX."""
@@ -91,7 +109,7 @@ def check_attributes(text):
 
 
 def check_module(module):
-    text = module.str_nodebug()
+    text = without_assembly(module.str_nodebug())
     check_text(text)
     check_attributes(text)
     found = []

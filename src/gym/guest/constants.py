@@ -8,6 +8,8 @@ tensors all have twins runs on the twins too. Any other write to a tensor's memo
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from . import bounds
+
 LIMIT = 4096  # elements
 # These operators make a tensor from numbers alone. `empty` does not: its values are unknown.
 FACTORIES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::zeros", "aten::ones", "aten::full", "aten::eye",
@@ -23,6 +25,7 @@ class Constants:
         self.given = set()  # storages of inputs, which no kernel may change
         self.sources = {}   # index -> indices of the first tensors from which its values follow
         self.read = set()   # such first tensors whose values Python has read
+        self.bounds = {}   # index -> the least and the largest value that the elements of a drawn tensor may have
 
     def know(self, index, real, is_given=False):
         if real.numel() <= LIMIT:
@@ -51,10 +54,26 @@ class Constants:
         """Says whether Python has read this tensor's values, or values that they follow from or decide."""
         return bool(self.sources.get(index, set()) & self.read)
 
+    def bounds_of(self, value):
+        """Returns the least and the largest value of a tensor's elements or of a number, or None."""
+        if isinstance(value, int):
+            return int(value), int(value)
+        if not isinstance(value, torch.Tensor):
+            return None
+        known = self.value_of(value)
+        if known is not None and known.numel() and not known.is_floating_point() and not known.is_complex():
+            with torch._C._DisableTorchDispatch():
+                return bounds.extremes(known)
+        return self.bounds.get(self.table.by_id.get(id(value)))
+
+    def bound(self, index, low, high):
+        self.bounds[index] = low, high
+        self.given.add(self.table.geometries[index][0])
+
     def forget_storage(self, storage):
-        if self.twins:
-            for index in [i for i in self.twins if self.table.geometries[i][0] == storage]:
-                del self.twins[index]
+        for kept in (self.twins, self.bounds):
+            for index in [i for i in kept if self.table.geometries[i][0] == storage]:
+                del kept[index]
 
     def follow(self, func, args, kwargs, out, written):
         """Runs an operator on the twins after it ran on fake tensors. `written` are the tensors that it wrote to."""
@@ -62,6 +81,27 @@ class Constants:
         if not self.can_follow(func, tensors, out) or not self.run_on_twins(func, args, kwargs, out):
             for tensor in written:
                 self.forget_storage(self.table.storage_of(tensor))
+            if not written:
+                self.follow_bounds(func, args, out)
+
+    def follow_bounds(self, func, args, out):
+        """Notes what follows from bounds alone: the result's bounds, or a comparison that holds for all elements or for none."""
+        found = bounds.of_result(func, args, self.bounds_of)
+        for leaf in bounds.integer_leaves(out) if found else ():
+            if func._schema.name != "aten::sort" or leaf is out[0]:
+                index = self.table.adopt(leaf)
+                self.bounds[index], self.sources[index] = found, self.sources_of(args)
+        holds = bounds.of_comparison(func, args, self.bounds_of)
+        if holds is not None:
+            index = self.table.adopt(out)
+            with torch._C._DisableTorchDispatch():
+                self.twins[index] = torch.full((), holds).expand(out.shape)
+            self.sources[index] = self.sources_of(args)
+
+    def sources_of(self, values):
+        """Returns the first tensors from which the known values of these arguments follow."""
+        return {source for leaf in tree_leaves(values) if isinstance(leaf, torch.Tensor)
+                for source in self.sources.get(self.table.by_id.get(id(leaf)), ())}
 
     def can_follow(self, func, tensors, out):
         if torch.Tag.nondeterministic_seeded in func.tags:
@@ -73,18 +113,33 @@ class Constants:
                     and all(leaf.numel() <= LIMIT for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)))
         return False
 
-    def run_on_twins(self, func, args, kwargs, out):
+    def result_of_twins(self, func, args, kwargs):
+        """Returns what an operator gives for the real values, or None."""
         def twin(leaf):
             if isinstance(leaf, torch.Tensor):
                 return self.value_of(leaf)
             return torch.device("cpu") if isinstance(leaf, torch.device) else leaf
         try:
             with torch._C._DisableTorchDispatch():
-                real = func(*tree_map(twin, args), **tree_map(twin, kwargs))
+                return func(*tree_map(twin, args), **tree_map(twin, kwargs))
         except (RuntimeError, NotImplementedError):
+            return None
+
+    def known_result(self, func, args, kwargs):
+        """Returns what an operator gives for known values, such as repeat_interleave of given lengths, or None if a value is
+        not known."""
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if any(self.value_of(tensor) is None for tensor in tensors):
+            return None
+        self.read |= self.sources_of((args, kwargs))
+        real = self.result_of_twins(func, args, kwargs)
+        return real if all(leaf.numel() <= LIMIT for leaf in tree_leaves(real)) else None
+
+    def run_on_twins(self, func, args, kwargs, out):
+        real = self.result_of_twins(func, args, kwargs)
+        if real is None:
             return False
-        sources = {source for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)
-                   for source in self.sources.get(self.table.by_id[id(leaf)], ())}
+        sources = self.sources_of((args, kwargs))
         for fake_leaf, real_leaf in zip(tree_leaves(out), tree_leaves(real)):
             if isinstance(fake_leaf, torch.Tensor) and isinstance(real_leaf, torch.Tensor):
                 index = self.table.adopt(fake_leaf)

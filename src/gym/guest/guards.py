@@ -12,10 +12,12 @@ whoever passes them all gains nothing but another plan.
 """
 
 import builtins
+import importlib
 import inspect
 import logging
 import string
 import sys
+import threading
 import traceback
 from types import ModuleType
 
@@ -46,6 +48,7 @@ STACK_TOOLS = {module.__file__ for module in (traceback, inspect, logging)}
 FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor"}
 
 _real_frame, _real_getattr, _real_import = sys._getframe, getattr, builtins.__import__
+_real_import_module, _real_start = importlib.import_module, threading.Thread.start
 
 
 def stop(what):
@@ -170,6 +173,32 @@ def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
     return _real_import(name, globals, locals, fromlist, level)
 
 
+def is_called_by_candidate():
+    """Whether the candidate's own code called the function that asks this."""
+    Watch.inside, before = True, Watch.inside
+    try:
+        return Watch.path is not None and _real_frame(2).f_code.co_filename == Watch.path
+    finally:
+        Watch.inside = before
+
+
+def guarded_import_module(name, package=None):
+    """Replaces importlib.import_module. A candidate that computes a name gets the modules that kernels are written with. All
+    others are missing, as in an environment without them."""
+    if is_called_by_candidate() and name.split(".")[0] not in COMMON:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+    return _real_import_module(name, package)
+
+
+def guarded_start(thread):
+    """Replaces threading.Thread.start."""
+    if is_called_by_candidate():
+        stop("starts a thread, which runs code beside the judged call")
+    return _real_start(thread)
+
+
+# Modules that a candidate may import by a computed name.
+COMMON = {"torch", "triton", "numpy", "math", "functools", "itertools", "typing", "dataclasses", "contextlib", "collections"}
 # Names under which other judges keep the task. A file may import the task's inputs without using them.
 TASK_MODULES = ("reference", "task")
 
@@ -211,6 +240,7 @@ def install():
     """Installs the audit hook in the whole process, and hides that tensors are fake."""
     sys.addaudithook(Watch.hear)
     string.Formatter.get_field = guarded_get_field
+    importlib.import_module, threading.Thread.start = guarded_import_module, guarded_start
     Watch.check_integrity = staticmethod(integrity.checker())
     FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
     FakeTensor.__module__ = "torch"

@@ -84,6 +84,16 @@ class Refused(unittest.TestCase):
             error = answer_of(candidate(forward, before))["error"]
             self.assertEqual((error or {}).get("class"), "tampering", forward)
 
+    def test_computed_imports_find_the_modules_of_kernels_only(self):
+        for name in ("sys", "subprocess", "ctypes", "tritonsmith_guest", "os.path"):
+            error = answer_of(candidate(f"importlib.import_module({name[::-1]!r}[::-1])", "import importlib"))["error"]
+            self.assertIn("No module named", error["message"], name)
+        self.assertIsNone(answer_of(candidate("importlib.import_module('tri' + 'ton')", "import importlib"))["error"])
+
+    def test_threads_do_not_start(self):
+        error = answer_of(candidate("threading.Thread(target=print).start()", "import threading"))["error"]
+        self.assertEqual((error["class"], "starts a thread" in error["message"]), ("tampering", True))
+
     def test_the_guests_modules_have_no_name(self):
         error = answer_of(candidate("assert not [m for m in sys.modules if 'tritonsmith' in m]", "import sys"))["error"]
         self.assertIsNone(error)

@@ -83,10 +83,24 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
         self.assertEqual(error["class"], "refused_ir")
         self.assertIn("gpu.thread_id", error["message"])
 
-    def test_inline_assembly_is_refused(self):
-        error = self.refusal("tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', [x], dtype=tl.float32, is_pure=True, pack=1)")
-        self.assertEqual(error["class"], "refused_ir")
-        self.assertIn("inline assembly", error["message"])
+    def assembly(self, text, constraints="=r,r"):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("    x = tl.load(", f"    asm = tl.inline_asm_elementwise({text!r}, {constraints!r}, "
+                                             "[offsets], dtype=tl.int32, is_pure=True, pack=1)\n    x = asm + tl.load("))
+        answer = compile_kernel({**capture_candidate(source)["plan"]["kernels"][0], "target": "sm_90"})
+        return answer.get("error", {}).get("message", "")
+
+    def test_inline_assembly_that_only_computes_compiles(self):
+        for text in ("mov.b32 $0, $1;", "{ .reg .b32 t<2>;\n\tlop3.b32 t0, $1, 0xf, 0x64006400, 0xea; // or\n mov.b32 $0, t0; }",
+                     "{ .reg .b16 a, b; mov.b32 {a, b}, $1; mov.b32 $0, {b, a}; }", "dp4a.s32.s32 $0, $1, $1, $1;"):
+            self.assertEqual(self.assembly(text), "", text)
+
+    def test_other_inline_assembly_is_refused(self):
+        for text in ("mov.u32 $0, %clock;", "ld.global.b32 $0, [$1];", "bar.sync 0; mov.b32 $0, $1;", "trap;", "max.s32 $0, $1, $1;",
+                     "mov.b32 $0, WARP_SZ;", "{ mov.b32 $0, $1; } }", "mov.b32 $0, $1; } .func more() {", "mov.b32 $0, $1; // \\"):
+            self.assertIn("inline assembly", self.assembly(text) or "compiled", text)
+        self.assertIn("~{memory}", self.assembly("mov.b32 $0, $1;", "=r,r,~{memory}"))
 
     def test_pointers_made_of_integers_are_refused(self):
         error = self.refusal("tl.load((offsets.to(tl.int64) * 4096).to(tl.pointer_type(tl.float32)))")

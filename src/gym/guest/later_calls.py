@@ -1,9 +1,15 @@
 """LaterCalls calls forward again, on other inputs and then on the first ones, and checks what the later calls do.
 
 A module that sets something up in its first call takes other steps in the second. The plan then holds both calls, and the
-third call must repeat the second.
+third call must repeat the second. Another module sets something up for each address of its inputs, as one that keeps a CUDA
+graph by `data_ptr()`. Its second call, on inputs elsewhere, repeats the first, and its third call, on the first inputs again, only
+replays. Then the plan holds the first call and the third.
 """
 
+import torch
+from torch.utils._pytree import tree_leaves
+
+from .graphs import tensors_in
 from .repetition import Repetition
 
 
@@ -21,6 +27,15 @@ class SecondCall(Call):
         super().__init__(inputs, steps, outputs)
         self.difference = difference
         self.tensors, self.kernels = list(table.specs), list(kernels)  # those of the first two calls
+
+
+def renumbered(value, numbers):
+    """Returns a value or steps of a plan with other indices of tensors."""
+    if isinstance(value, dict):
+        return {key: numbers.get(inner, inner) if key == "t" and isinstance(inner, int)
+                else [numbers.get(index, index) for index in inner] if key == "outputs" else renumbered(inner, numbers)
+                for key, inner in value.items()}
+    return [renumbered(inner, numbers) for inner in value] if isinstance(value, list) else value
 
 
 class LaterCalls:
@@ -44,10 +59,38 @@ class LaterCalls:
         second, found = self.next_call(self.repetition, first, fresh, call_again)
         other = found and SecondCall(fresh, second.steps, second.outputs, found, recorder.tensors, self.kernels)
         repetition.end = len(recorder.tensors.specs)
-        _, found_later = self.next_call(repetition, second, inputs, call_again)
+        third, found_later = self.next_call(repetition, second, inputs, call_again)
         if found_later is not None:
+            if found is None and self.is_repeated(third, inputs, call_again):
+                return self.on_other_inputs(third, fresh, found_later)
             raise found or found_later
         return other
+
+    def is_repeated(self, third, inputs, call_again):
+        """Whether the third call launches, and a fourth one on the same inputs takes exactly its steps."""
+        if not any("launch" in step for step in third.steps):
+            return False
+        again = Repetition(self.recorder, self.kernels, inputs, self.repetition)
+        again.end = len(self.recorder.tensors.specs)
+        return self.next_call(again, third, inputs, call_again)[1] is None
+
+    def on_other_inputs(self, call, fresh, found):
+        """Returns a call as if it were on other inputs. In the plan they stand for new values at the first inputs' addresses,
+        so what the call keeps of the first values is wrong there."""
+        recorder, table = self.recorder, self.recorder.tensors
+        recorder.steps, numbers, bases = [], {}, {}
+        for one, other in zip(tree_leaves(call.inputs), tree_leaves(fresh)):
+            if isinstance(one, torch.Tensor):
+                numbers[recorder.index_of(one)] = recorder.index_of(other)
+                bases[table.storage_of(one)] = other
+        for index in {*tensors_in(call.steps), *tensors_in(call.outputs)} - numbers.keys():
+            base = bases.get(table.geometries[index][0])
+            if base is not None:  # a view of an input
+                spec = table.specs[index]
+                view = base.view(getattr(torch, spec["dtype"])) if base.dtype != table.geometries[index][1] else base
+                numbers[index] = recorder.index_of(view.as_strided(spec["shape"], spec["stride"], spec["offset"]))
+        steps = [*recorder.steps, *renumbered(call.steps, numbers)]
+        return SecondCall(fresh, steps, renumbered(call.outputs, numbers), found, table, self.kernels)
 
     def next_call(self, repetition, call, inputs, call_again):
         """Returns the next call, and how it differs from `call` or None."""

@@ -21,7 +21,7 @@ from .values import number
 from .virtual_gpu import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-ARGUMENTS, IR_BYTES = 64, 1 << 20  # as in docs/plan.md
+ARGUMENTS, IR_BYTES = 256, 4 << 20  # as in docs/plan.md
 # A launch may pass these options. They change nothing in the code, or Triton IR shows what they change. In a plan each
 # launch begins after the one before it has ended, which is what a launch by launch_pdl must allow for.
 HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_pdl", "launch_cooperative_grid",

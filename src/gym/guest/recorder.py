@@ -131,7 +131,11 @@ class Recorder(TorchDispatchMode):
         except DataDependentOutputException:
             self.stop("data_dependent", f"{name} brings values of a tensor into Python")
         except DynamicOutputShapeException:
-            self.stop("data_dependent", f"the shape of what {name} returns depends on the values of a tensor")
+            known = self.constants.known_result(func, args, kwargs)
+            if known is None:
+                self.stop("data_dependent", f"the shape of what {name} returns depends on the values of a tensor")
+            with self:  # a plan holds what follows from the source as a constant
+                return tree_map(lambda leaf: self.as_fake(leaf).to(args[0].device), known)
         leaves = [leaf for leaf in ([out] if out is None else tree_leaves(out, is_leaf=lambda x: x is None))
                   if leaf is None or isinstance(leaf, torch.Tensor)]
         written = self.written_tensors(writes, args, kwargs)

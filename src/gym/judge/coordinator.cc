@@ -265,6 +265,7 @@ void Coordinator::read_task_plan(const std::string& json, TaskPlan& task) {
   task.init_args = member("init_args");
   task.inputs = member("inputs");
   task.tensors = member("tensors");
+  task.known = member("known");
   task.json = json;
 }
 
@@ -312,6 +313,7 @@ void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
                             .init_args_json = task.init_args,
                             .inputs_json = task.inputs,
                             .tensors_json = task.tensors,
+                            .known_json = task.known,
                             .target = config_.target,
                             .device_json = on_gpu ? parts_.gpus.front().properties : ""},
                            [this, serial](capture::CaptureOutcome outcome) {

@@ -83,12 +83,12 @@ class Coordinator {
   // A task's plan, captured once, with the parts that the captures of its candidates need.
   struct TaskPlan {
     bool ready = false;
-    std::string json, init_args, inputs, tensors;
+    std::string json, init_args, inputs, tensors, known;
     std::optional<VerdictError> failure;
     std::vector<std::uint64_t> waiting;  // serials of the jobs that wait for it
     std::uint64_t last_used = 0;         // the serial of the last job that used it
     std::size_t bytes() const {
-      return json.size() + init_args.size() + inputs.size() + tensors.size();
+      return json.size() + init_args.size() + inputs.size() + tensors.size() + known.size();
     }
   };
 

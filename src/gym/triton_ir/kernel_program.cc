@@ -1,5 +1,6 @@
 #include "gym/triton_ir/kernel_program.h"
 
+#include "gym/triton_ir/execute/assembly.h"
 #include "gym/triton_ir/lower/lower_kernel.h"
 #include "gym/triton_ir/program/code.h"
 #include "gym/triton_ir/syntax/parser.h"
@@ -33,6 +34,7 @@ std::size_t KernelProgram::code_bytes() const {
                       code_->locations.size() * sizeof(SourceLine);
   for (const auto& table : code_->tables) bytes += table.size() * sizeof(std::int64_t);
   for (const std::string& text : code_->texts) bytes += text.capacity();
+  for (const auto& block : code_->assembly) bytes += block->bytes();
   bytes += code_->tables.size() * sizeof(std::vector<std::int64_t>);
   bytes += code_->texts.size() * sizeof(std::string);
   return bytes;

@@ -1,6 +1,8 @@
-// tt.dot. Products are summed in the accumulator's machine type: fp32 for small floats, i32 for i8.
-// The inner loop runs over n, along one row of the result, so that it vectorises.
+// tt.dot, and the operands of tt.dot_scaled. Products are summed in the accumulator's machine type:
+// fp32 for small floats, i32 for i8. The inner loop runs over n, along one row of the result, so
+// that it vectorises.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "gym/triton_ir/execute/handlers.h"
@@ -87,6 +89,16 @@ void dot_split(Machine& machine, const Instruction& instruction) {
     for (std::size_t i = 0; i <= order; ++i) multiply(a[i].data(), b[order - i].data(), out, size);
 }
 
+// The numbers of 4 bits that tt.dot_scaled takes.
+constexpr float kFp4[] = {0.0f,  0.5f,  1.0f,  1.5f,  2.0f,  3.0f,  4.0f,  6.0f,
+                          -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f};
+
+// An e8m0 scale is a power of two. 255 is NaN.
+float power_of(std::uint8_t scale) {
+  return scale == 255 ? std::numeric_limits<float>::quiet_NaN()
+                      : static_cast<float>(std::ldexp(1.0, int{scale} - 127));
+}
+
 }  // namespace
 
 Handler dot_handler(Element operand, Element result) {
@@ -97,6 +109,37 @@ Handler dot_handler(Element operand, Element result) {
   const bool floats = is_small_float(operand) &&
                       (result == Element::f32 || result == Element::f16 || result == Element::bf16);
   return floats ? dot<float, float> : Handler(nullptr);
+}
+
+void multiply_out_scales(Machine& machine, const Instruction& instruction) {
+  const std::vector<std::int64_t>& table = machine.table(instruction);
+  const auto form = static_cast<ScaledForm>(table[0]);
+  const std::int64_t outer = table[1], inner = table[2], group = table[3];
+  const bool is_right = table[4] != 0;
+  float* out = machine.output<float>(instruction);
+  const auto* bytes = machine.input<std::uint8_t>(instruction, 0);
+  const auto* floats = machine.input<float>(instruction, 0);
+  const bool fp4 = form == ScaledForm::fp4_by_power || form == ScaledForm::fp4_by_number;
+  const bool by_power = form == ScaledForm::fp4_by_power || form == ScaledForm::float_by_power;
+  // [outer, inner] on the left side, [inner, outer] on the right.
+  const std::int64_t along_inner = is_right ? outer : 1, along_outer = is_right ? 1 : inner;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const std::int64_t at = o * along_outer + i * along_inner;
+      float value = 0;
+      if (fp4) {  // two numbers in a byte, side by side along the inner dimension
+        const std::int64_t byte = is_right ? i / 2 * outer + o : o * (inner / 2) + i / 2;
+        value = kFp4[bytes[byte] >> (4 * (i % 2)) & 15];
+      } else {
+        value = floats[at];
+      }
+      if (instruction.inputs[1] != kNone) {
+        const std::int64_t place = o * (inner / group) + i / group;
+        value *= by_power ? power_of(machine.input<std::uint8_t>(instruction, 1)[place])
+                          : machine.input<float>(instruction, 1)[place];
+      }
+      out[at] = value;
+    }
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -67,9 +67,21 @@ Handler shift_handler(std::size_t bytes);
 // Copies input 0 to the output's elements that nothing was moved to.
 Handler keep_edge_handler(std::size_t bytes);
 
+// assembly_handler.cc. table: index into Code::assembly, elements at a time, the first register of
+// this result, bytes of its elements, number of operands, bytes of the elements of each.
+void run_assembly(Machine& machine, const Instruction& instruction);
+// Returns the registers for `pack` elements of so many bytes.
+std::size_t assembly_registers(std::size_t bytes, std::size_t pack);
+
 // dot_handlers.cc: output = input 0 [batch, m, k] * input 1 [batch, k, n] + input 2 [batch, m, n].
 // table: batch, m, n, k, DotPrecision.
 enum class DotPrecision { ieee, tf32, tf32x3, bf16x3, bf16x6 };
 Handler dot_handler(Element operand, Element result);
+
+// An operand of tt.dot_scaled as fp32, with its scales multiplied out.
+// inputs: the numbers, their scales or none. table: ScaledForm, outer, inner, elements that share a
+// scale, 1 for the right side [inner, outer] or 0 for the left side [outer, inner].
+enum class ScaledForm { float_by_power, float_by_number, fp4_by_power, fp4_by_number };
+void multiply_out_scales(Machine& machine, const Instruction& instruction);
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -31,6 +31,7 @@ LowerOperation find_lowering(std::string_view name) {
       {"arith.bitcast", lower_bitcast},
       {"tt.clampf", lower_clamp},
       {"tt.extern_elementwise", lower_libdevice},
+      {"tt.elementwise_inline_asm", lower_assembly},
       {"arith.mului_extended", lower_wide_multiply},
       {"arith.mulsi_extended", lower_wide_multiply},
       {"math.fpowi", lower_power},
@@ -74,6 +75,7 @@ LowerOperation find_lowering(std::string_view name) {
       {"tt.scan", lower_scan},
       {"tt.map_elementwise", lower_map},
       {"tt.dot", lower_dot},
+      {"tt.dot_scaled", lower_dot_scaled},
   };
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;

@@ -23,6 +23,12 @@ Status lower_libdevice(Lowering& lowering, const Operation& operation);
 Status lower_wide_multiply(Lowering& lowering, const Operation& operation);
 Status lower_power(Lowering& lowering, const Operation& operation);
 
+// lower_assembly.cc
+Status lower_assembly(Lowering& lowering, const Operation& operation);
+
+// lower_dot_scaled.cc
+Status lower_dot_scaled(Lowering& lowering, const Operation& operation);
+
 // lower_constant.cc
 Value constant(Lowering& lowering, const ValueType& type, std::int64_t bits);
 Status lower_constant(Lowering& lowering, const Operation& operation);

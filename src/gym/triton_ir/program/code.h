@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace tritonsmith::gym::triton_ir {
 
 struct Machine;
+class AssemblyBlock;
 struct Instruction;
 using Handler = void (*)(Machine&, const Instruction&);
 
@@ -57,6 +59,7 @@ struct Code {
   std::vector<Instruction> instructions;
   std::vector<std::vector<std::int64_t>> tables;  // shapes, strides and other lists of numbers
   std::vector<std::string> texts;                 // messages of assertions
+  std::vector<std::shared_ptr<const AssemblyBlock>> assembly;  // inline assembly
   std::vector<SourceLine> locations;
   Atomics atomics = Atomics::none;
   std::size_t arena_bytes = 0;

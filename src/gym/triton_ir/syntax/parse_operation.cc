@@ -248,6 +248,12 @@ Status Parser::parse_loose(Operation& operation) {
         TRY(parse_signature(operation));
         break;
       }
+      case '-':  // the results of an operation without operands
+        if (scanner_.accept("->")) {
+          TRY(parse_types(operation.result_types));
+          break;
+        }
+        [[fallthrough]];
       default:
         if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '#')
           return scanner_.error(fmt::format("unexpected '{}' in {}", c, operation.name));

@@ -67,7 +67,17 @@ Result<std::string> Scanner::string() {
   std::string value;
   while (peek() != '"') {
     if (at_line_end()) return error("a string does not end");
-    if (peek() == '\\') advance();
+    if (peek() == '\\') {
+      advance();
+      const auto digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+      if (digit(peek()) && digit(peek(1))) {  // MLIR writes other signs as two digits
+        const std::string code = {peek(), peek(1)};
+        value += static_cast<char>(std::stoi(code, nullptr, 16));
+        advance();
+        advance();
+        continue;
+      }
+    }
     value += peek();
     advance();
   }
