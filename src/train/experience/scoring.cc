@@ -95,6 +95,7 @@ std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRu
       reward->total += penalty * rules.overlong_weight;
     }
     for (RewardTerm& term : sample.reward.terms) {
+      if (term.name != reward::kUrlTerm) continue;  // of an earlier scoring
       reward->total += term.value * term.weight;
       reward->terms.push_back(std::move(term));
     }
