@@ -23,8 +23,8 @@ struct ScoringRules {
 // infrastructure fault gets none. Fails by a fault if the server gives no numbers.
 Status add_url_terms(std::span<JudgedSample> samples, const reward::UrlReward& url, double weight);
 
-// Fills the reward of each turn, and keeps the term of reward.url. A turn whose verdict has an infrastructure fault gets no reward:
-// its flag is 0, and it must not be trained on.
+// Fills the reward of each turn, and keeps the term of reward.url. A turn whose verdict has an
+// infrastructure fault gets no reward: its flag is 0, and it must not be trained on.
 std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRules& rules,
                                 const References& references);
 
