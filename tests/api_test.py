@@ -192,6 +192,43 @@ class RemoteModel(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
 
+    def test_a_search_is_kept_and_goes_on_where_it_was(self):
+        records = self.folder / "records"
+        command = ("write", TASK, "--model", "openai:big", "--backend", "evaluate", "--strategy", "evolution", "--samples", 3,
+                   "--set", "width=1", "--set", "branch=1", "--set", "fresh=0", "--records", records)
+        done = self.run_program(*command)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
+        self.assertIn("the search ended after", done.stderr)
+        self.assertIn("3 attempts were made", done.stderr)
+        asked = [body["messages"] for body in self.server.bodies]
+        self.assertEqual([len(messages) for messages in asked], [1, 3, 3])
+        self.assertIn("Make one change", asked[1][-1]["content"])
+        lines = (records / "search.jsonl").read_text().splitlines(keepends=True)
+        events = [json.loads(line) for line in lines]
+        self.assertEqual(sum("same_as" in event for event in events), 2, "equal kernels are judged once")
+        for kept in (len(lines), 5, 0):  # as after a kill
+            (records / "search.jsonl").write_text("".join(lines[:kept]))
+            done = self.run_program(*command)
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
+            self.assertEqual(len(self.server.bodies), 3, "nothing is asked twice")
+        self.refused(self.run_program(*command, "--seed", 2), "began with seed 1, not 2")
+
+    def test_eval_compares_searches(self):
+        suite, out = self.folder / "searched", self.folder / "searches"
+        suite.mkdir()
+        (suite / TASK.name).write_text(TASK.read_text())
+        done = self.run_program("eval", "--suite", suite, "--model", "openai:big", "--out", out, "--backend", "evaluate",
+                                "--search", "parallel", "--search", "branching", "--attempts", 4)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("accepted@2", done.stdout)
+        found = {name: json.loads((out / name / "search.json").read_text()) for name in ("parallel", "branching")}
+        self.assertEqual([at["accepted"] for at in found["parallel"]["at"]], [1, 1, 1])
+        self.assertEqual([at["accepted"] for at in found["branching"]["at"]], [0, 1, 1], "the first attempt states ideas")
+        self.assertEqual(found["branching"]["by_task"][0]["first_accepted"], 2)
+        self.assertEqual(found["branching"]["at"][0]["judgements"], 0)
+        self.assertEqual(len(self.server.bodies), 3)
+        self.assertIn("branching", (out / "search.md").read_text())
+
     def test_write_takes_a_class_of_somebodys_code_and_replaces_it(self):
         package, patch = self.folder / "package", self.folder / "patches/scaled_triton.py"
         package.mkdir()

@@ -11,10 +11,12 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/call/version.h"
+#include "cli/eval_search.h"
 #include "cli/judge_text.h"
 #include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/remote_author.h"
+#include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
@@ -49,6 +51,8 @@ struct EvalOptions {
   GymChoice gym;
   Asking asking;
   episode::TurnsConfig turns;
+  SearchEval search;
+  int attempts = 64;  // of a search
 };
 
 // Returns the config's name for the evaluation, or the name of its directory. The latter makes
@@ -125,6 +129,14 @@ Status report_evaluation(const Evaluation& evaluation, const std::string& direct
   return ok();
 }
 
+// `turns` counts where the call gave it.
+search::SearchConfig search_config_of(const EvalOptions& options) {
+  search::SearchConfig config{
+      .until = search::Until::first, .attempts = options.attempts, .workers = 1};
+  if (options.turns.limit > 1) config.turns = options.turns;
+  return config;
+}
+
 Status evaluate_model(EvalOptions options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
@@ -138,6 +150,23 @@ Status evaluate_model(EvalOptions options) {
                                       std::filesystem::path(options.out) / "requests.sqlite"));
   config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
+  if (!options.search.strategies.empty()) {
+    TRY(evaluate_strategies(
+        tasks,
+        {.suite = options.suite,
+         .model = options.model.directory,
+         .config = search_config_of(options),
+         .sampling = config.sampling,
+         .policy = config.policy,
+         .backend = config.backend,
+         .trials = config.trials,
+         .seed = config.seed,
+         .directory = options.out,
+         .program = program_name(),
+         .cost = [&author](const Usage& usage) { return author->cost_of(usage); }},
+        options.search, author->author(), *judge));
+    return author->account(options.out);
+  }
   TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
                                                          {.name = evaluation_name(options),
                                                           .suite = options.suite,
@@ -246,6 +275,16 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->add_option("--samples", config.samples,
                    "How many completions are sampled for each task, beside a greedy one")
       ->check(CLI::Range(0, 100000));
+  std::vector<std::string> strategies;
+  for (const auto& [strategy, name] : enum_names<search::Strategy>) strategies.emplace_back(name);
+  command
+      ->add_option("--search", options->search.strategies,
+                   "Search for each task by this strategy, until a kernel is accepted "
+                   "(repeatable; docs/search.md)")
+      ->check(CLI::IsMember(strategies));
+  command->add_option("--attempts", options->attempts, "--search: the budget of each task")
+      ->check(CLI::Range(1, 1000000));
+  add_search_settings(*command, options->search.settings);
   add_sampling_options(*command, config.sampling);
   add_asking_options(*command, options->asking);
   command->add_option("--trials", config.trials, "On how many inputs each kernel is tried")
@@ -265,6 +304,9 @@ void add_eval_command(CLI::App& app, Run& run) {
   add_choice(*command, "--backend", config.backend, kBackendHelp);
   add_example(*command,
               "eval --suite quickstart --model runs/rl-small/checkpoints/step-120 --out runs/eval");
+  add_example(
+      *command,
+      "eval --suite quickstart --model DIR --out runs/search --search parallel --search beam");
   add_example(*command,
               "eval --suite ~/KernelBench --from-samples ~/KernelBench/runs/NAME --out runs/NAME");
   command->callback([&run, options, command] {

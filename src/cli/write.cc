@@ -1,6 +1,6 @@
-// `tritonsmith write MODULE.py`: prints the model's best verified kernel for a module. The kernel
-// goes to stdout or a file, and the summary of all attempts to stderr. Without a verified kernel
-// the exit code is 1.
+// `tritonsmith write MODULE.py`: searches for the fastest verified kernel for a module, and prints it.
+// The kernel goes to stdout or a file, and the summary of all attempts to stderr. Without a verified
+// kernel the exit code is 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +19,14 @@
 #include "cli/setup/judges.h"
 #include "cli/setup/module_options.h"
 #include "cli/setup/remote_author.h"
+#include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
-#include "episode/episodes.h"
+#include "eval/kept_options.h"
 #include "eval/metrics.h"
 #include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
 #include "modules/patch.h"
+#include "search/searches.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -32,6 +34,7 @@ namespace {
 struct WriteOptions {
   GymChoice gym;
   std::string module, instruction, out, patch;
+  std::string records;  // empty: nothing is kept
   ModuleOptions arguments;
   ModelChoice model;
   int samples = 16;
@@ -42,32 +45,34 @@ struct WriteOptions {
   Backend backend = Backend::automatic;
   Asking asking;
   episode::TurnsConfig turns;
+  search::Strategy strategy = search::Strategy::sequential;
+  std::vector<std::string> settings;
 };
 
-struct Attempt {
-  int turn = 0;
-  std::string kernel;
-  Verdict verdict;
+// The search of one module, with the folder of its records.
+struct Writing {
+  std::optional<TempDir> temporary;
+  std::filesystem::path folder;
+  std::unique_ptr<gym::api::Judge> judge_of_one;
+  std::optional<gym::api::EveryTaskJudge> judge;
+  std::optional<search::SearchFile> file;
+  std::optional<search::TaskLog> log;
+  std::optional<search::Search> search;
 };
 
-struct Tried {
-  std::vector<Attempt> attempts;
-  std::map<std::string, std::vector<Verdict>> accepted;  // by kernel: the verdict for each task
-  std::string greedy_text;  // the first turn of the greedy conversation
+// The turns of each conversation of a sequential search.
+std::vector<eval::Conversation> conversations_of(const search::History& history) {
   std::vector<eval::Conversation> conversations;
-};
-
-// Prefers the faster kernel. Kernels without timings come last, the shorter ones first.
-bool is_better(const Attempt& a, const Attempt& b) {
-  if (a.verdict.speedup != b.verdict.speedup) return a.verdict.speedup > b.verdict.speedup;
-  return a.kernel.size() < b.kernel.size();
-}
-
-// Adds a turn to its conversation. Turns arrive in order, each after the verdict on the one before.
-void remember(const episode::PlayedTurn& turn, std::vector<eval::Conversation>& conversations) {
-  eval::Conversation& conversation = conversations.at(turn.episode);
-  conversation.verdicts.push_back(turn.verdict);
-  conversation.tokens.push_back(static_cast<int>(turn.completion.usage.completion_tokens));
+  for (const search::Ask& ask : history.asks()) {
+    const search::Attempt* attempt = history.attempt(ask.number);
+    if (attempt == nullptr || ask.chain == search::kNone) continue;
+    const auto chain = static_cast<std::size_t>(ask.chain);
+    if (conversations.size() <= chain) conversations.resize(chain + 1);
+    conversations[chain].verdicts.push_back(attempt->verdict);
+    conversations[chain].tokens.push_back(static_cast<int>(attempt->usage.completion_tokens));
+  }
+  std::erase_if(conversations, [](const auto& each) { return each.verdicts.empty(); });
+  return conversations;
 }
 
 std::string fastest_of(const std::optional<double>& speedup) {
@@ -96,74 +101,128 @@ void log_turns(const std::vector<eval::Conversation>& conversations) {
   }
 }
 
-// Runs one greedy conversation and samples - 1 sampled ones of up to --turns turns. Returns every
-// kernel that was judged.
-Result<Tried> write_kernels(const eval::Author& author, const std::vector<Task>& tasks,
-                            const WriteOptions& options) {
-  const Task& task = tasks.front();
-  // The judge's store answers if several conversations write the same kernel.
-  TRY_ASSIGN(const TempDir store, TempDir::make("write"));
-  TRY_ASSIGN(auto judge_of_one, open_judge(store.path(), options.gym));
-  gym::api::EveryTaskJudge judge(*judge_of_one, tasks);
-  gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, options.samples));
-  episode::Episodes episodes(
-      {.turns = options.turns,
-       .policy = options.policy,
-       .backend = options.backend,
-       .trials = options.trials,
-       .feedback = author.feedback},
-      {.writer = author.writer,
-       .judge = judge,
-       .faults = faults,
-       .score = [](const Kernel&, const Verdict& verdict) { return eval::worth_of(verdict); }});
-  for (int i = 0; i < options.samples; ++i) {
-    const auto id = static_cast<std::uint64_t>(i);
-    episode::EpisodeRequest request{.id = id,
-                                    .task = &task,
-                                    .messages = author.prompt(task),
-                                    .sampling = options.sampling,
-                                    .seed = Rng(options.seed, "write", id).next_u64()};
-    if (i == 0) request.sampling.temperature = 0;
-    TRY(episodes.begin(std::move(request)));
+Result<search::SearchConfig> config_of(const WriteOptions& options) {
+  const bool has_turns = options.strategy == search::Strategy::sequential;
+  return search_config({.strategy = options.strategy,
+                        .attempts = options.samples * options.turns.limit,
+                        .workers = 16,
+                        .chains = has_turns ? options.samples : 0,
+                        .turns = options.turns},
+                       options.settings);
+}
+
+// What decides the records of a search. A folder of records is gone on with under the same options
+// only.
+Json what_decides(const std::vector<Task>& tasks, const WriteOptions& options,
+                  const search::SearchConfig& config) {
+  Json decides = {{"model", options.model.name},
+                  {"policy", name_of(options.policy)},
+                  {"backend", name_of(options.backend)},
+                  {"trials", options.trials},
+                  {"seed", options.seed}};
+  for (const Task& task : tasks) decides["module"].push_back(task.source);
+  for (const auto& [name, value] : settings_of(options.sampling))
+    decides["sampling." + name] = value;
+  for (const auto& [name, value] : settings_of(config)) decides["search." + name] = value;
+  return decides;
+}
+
+Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
+                   const WriteOptions& options, Writing& writing) {
+  if (options.records.empty()) {
+    TRY_ASSIGN(writing.temporary, TempDir::make("write"));
+    writing.folder = writing.temporary->path();
+  } else {
+    writing.folder = options.records;
+    TRY(make_directories(writing.folder));
   }
-  Tried tried;
-  tried.conversations.resize(static_cast<std::size_t>(options.samples));
-  Progress progress("writing and judging", static_cast<std::size_t>(options.samples));
-  for (std::size_t done = 0;;) {
-    TRY_ASSIGN(auto turn, episodes.next());
-    if (!turn) return tried;
-    if (turn->episode == 0 && turn->turn == 0) tried.greedy_text = turn->completion.text;
-    if (turn->is_last) progress.advance_to(++done);
-    remember(*turn, tried.conversations);
-    if (turn->verdict.accepted)
-      tried.accepted[turn->kernel.source] = judge.accepted(turn->kernel.source);
-    if (!turn->kernel.source.empty())
-      tried.attempts.push_back(
-          {turn->turn, std::move(turn->kernel.source), std::move(turn->verdict)});
+  TRY_ASSIGN(const search::SearchConfig config, config_of(options));
+  TRY(eval::keep_options(writing.folder, what_decides(tasks, options, config)));
+  TRY_ASSIGN(writing.judge_of_one, open_judge(writing.folder, options.gym));
+  writing.judge.emplace(*writing.judge_of_one, tasks);
+  TRY_ASSIGN(writing.file, search::SearchFile::open(writing.folder / "search.jsonl"));
+  const eval::Author author = opened.author();
+  const Task& task = tasks.front();
+  writing.log.emplace(*writing.file, task.id);
+  writing.search.emplace(
+      search::SearchRequest{
+          .task = task,
+          .prompting = {.prompt = author.prompt(task), .style = author.feedback},
+          .sampling = options.sampling,
+          .policy = options.policy,
+          .backend = options.backend,
+          .trials = options.trials,
+          .seed = options.seed,
+          .config = config,
+          .cost = [&opened](const Usage& usage) { return opened.cost_of(usage); }},
+      *writing.log);
+  return writing.search->resume(writing.file->past(task.id));
+}
+
+// Returns "3 accepted, the best 1.52 times as fast".
+std::string found_so_far(const search::History& history) {
+  int accepted = 0;
+  for (const int number : history.finished())
+    accepted += history.attempt(number)->verdict.accepted ? 1 : 0;
+  std::string text = fmt::format("{} accepted", accepted);
+  if (const auto best = history.best())
+    if (const auto speedup = history.attempt(*best)->verdict.speedup)
+      text += fmt::format(", the best {:.2f} times as fast", *speedup);
+  return text;
+}
+
+Status search_to_its_end(generate::Writer& writer, Writing& writing) {
+  search::Search& search = *writing.search;
+  gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, search.request().config.attempts));
+  search::Searches searches({.writer = writer, .judge = *writing.judge, .faults = faults});
+  searches.add(search);
+  Progress progress("writing and judging",
+                    static_cast<std::size_t>(search.request().config.attempts),
+                    search.history().finished().size());
+  for (;;) {
+    TRY_ASSIGN(const auto finished, searches.next());
+    if (!finished) return ok();
+    progress.advance_to(search.history().finished().size(), found_so_far(search.history()));
   }
 }
 
 // Returns "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
-std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verified) {
+std::string summary_of(const search::History& history) {
   std::map<std::string, int> reasons;
-  for (const Attempt& attempt : attempts) {
+  int kernels = 0, verified = 0;
+  for (const int number : history.finished()) {
+    const search::Attempt& attempt = *history.attempt(number);
     const Verdict& verdict = attempt.verdict;
+    if (attempt.kernel.empty()) continue;
+    ++kernels;
+    verified += verdict.accepted ? 1 : 0;
     if (verdict.accepted) continue;
     std::string reason = verdict.error ? class_name(*verdict.error) : "refused";
     for (const Finding& finding : verdict.findings)
       if (!verdict.error && finding.severity == Severity::reject) reason = finding.rule;
     ++reasons[reason];
   }
-  std::string text = fmt::format("{} of {} kernels verified", verified, attempts.size());
+  std::string text = fmt::format("{} of {} kernels verified", verified, kernels);
   for (const auto& [reason, count] : reasons)
     text += fmt::format("{} {} {}", &reason == &reasons.begin()->first ? "; the others:" : ",",
                         reason, count);
   return text;
 }
 
+// Returns "the best is of turn 2, speed-up 1.31".
+std::string words_for(const search::Attempt& best) {
+  std::string place = fmt::format("attempt {}", best.ask.number + 1);
+  if (best.ask.kind == search::AskKind::tune)
+    place += fmt::format(", which tunes attempt {}", best.ask.parent + 1);
+  if (best.ask.chain != search::kNone) place = fmt::format("of turn {}", best.ask.round + 1);
+  return fmt::format(
+      "the best is {}{}", place,
+      best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
+}
+
 // Logs "Block with randn(8, 64): speed-up 1.31, 0.0120 ms" for each task, if there are several.
 void log_each_task(const std::vector<Task>& tasks, const std::vector<Verdict>& verdicts) {
-  for (std::size_t i = 0; tasks.size() > 1 && i < tasks.size(); ++i) {
+  for (std::size_t i = 0; tasks.size() > 1 && i < verdicts.size(); ++i) {
     const Verdict& verdict = verdicts[i];
     LOG("{}: {}", tasks[i].id,
         verdict.speedup && verdict.time_ms
@@ -199,9 +258,23 @@ Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks
   return ok();
 }
 
-ExitCode without_kernel(std::string_view why) {
-  complain(why);
-  return ExitCode::not_accepted;
+// Says what the search did, and returns its best attempt. Without one it says why there is none.
+const search::Attempt* report_search(const search::Search& search, const WriteOptions& options) {
+  const search::History& history = search.history();
+  log_turns(conversations_of(history));
+  LOG("the search ended after {:.1f} s: {}", search.seconds(), search.why_over());
+  const bool has_kernels = std::ranges::any_of(
+      history.finished(), [&](int number) { return !history.attempt(number)->kernel.empty(); });
+  const auto greedy = history.finished().empty() ? nullptr : history.attempt(0);
+  if (!has_kernels)
+    complain(fmt::format("no kernel: {}", without_code(history.finished().size(),
+                                                       greedy == nullptr ? "" : greedy->text)));
+  else if (!history.best())
+    complain(fmt::format("no kernel for {}: {}", options.module, summary_of(history)));
+  if (!history.best()) return nullptr;
+  const search::Attempt* best = history.attempt(*history.best());
+  LOG("{}; {}", summary_of(history), words_for(*best));
+  return best;
 }
 
 Result<ExitCode> write_kernel(WriteOptions options) {
@@ -211,27 +284,20 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
   TRY(find_model(options.model));
   TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
-  TRY_ASSIGN(auto author, open_author(options.model, asked.prompt, {}));
+  TRY_ASSIGN(auto author,
+             open_author(options.model, asked.prompt,
+                         options.records.empty()
+                             ? std::filesystem::path()
+                             : std::filesystem::path(options.records) / "requests.sqlite"));
   options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
-  TRY_ASSIGN(Tried tried, write_kernels(author->author(), tasks, options));
-  TRY(author->account({}));
-  log_turns(tried.conversations);
-  std::vector<Attempt>& attempts = tried.attempts;
-  if (attempts.empty())
-    return without_kernel(
-        fmt::format("no kernel: {}",
-                    without_code(static_cast<std::size_t>(options.samples), tried.greedy_text)));
-  const auto end =
-      std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
-  const auto verified = static_cast<std::size_t>(end - attempts.begin());
-  const std::string summary = summary_of(attempts, verified);
-  if (verified == 0)
-    return without_kernel(fmt::format("no kernel for {}: {}", options.module, summary));
-  std::sort(attempts.begin(), end, is_better);
-  const Attempt& best = attempts.front();
-  LOG("{}; the best is of turn {}{}", summary, best.turn + 1,
-      best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
-  log_each_task(tasks, tried.accepted.at(best.kernel));
+  Writing writing;
+  TRY(open_search(*author, tasks, options, writing));
+  TRY(search_to_its_end(author->author().writer, writing));
+  TRY(author->account(options.records));
+  const search::Attempt* found = report_search(*writing.search, options);
+  if (found == nullptr) return ExitCode::not_accepted;
+  const search::Attempt& best = *found;
+  log_each_task(tasks, writing.judge->accepted(best.kernel));
   if (!options.patch.empty()) TRY(write_patch(options.patch, made, best.kernel));
   if (options.out.empty()) {
     hand_over(best.kernel + "\n");
@@ -255,11 +321,18 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--patch", options->patch,
                       "Of a class or function of your code: write a module here that takes its "
                       "place, and a test beside it");
+  add_choice(*command, "--strategy", options->strategy,
+             "How the next attempts follow from the earlier ones");
   command
       ->add_option("--samples", options->samples,
-                   "How many conversations are tried. The first one is greedy")
+                   "How many conversations are tried, the first one greedy. Other strategies make "
+                   "so many attempts")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
+  add_search_settings(*command, options->settings);
+  command->add_option(
+      "--records", options->records,
+      "Keep the search in this folder. The same command continues it after an interruption");
   add_sampling_options(*command, options->sampling);
   add_asking_options(*command, options->asking);
   command->add_option("--trials", options->trials, "On how many inputs each kernel is tried")
@@ -270,6 +343,9 @@ void add_write_command(CLI::App& app, Run& run) {
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   add_example(*command,
               "write relu.py --model runs/rl-small/checkpoints/step-120 --out relu_triton.py");
+  add_example(
+      *command,
+      "write block.py --model openai:NAME --strategy evolution --samples 64 --records runs/block");
   command->callback(
       [&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
 }

@@ -58,6 +58,13 @@ std::string time_text(const Verdict& verdict) {
   return text;
 }
 
+double device_time(const Verdict& verdict) {
+  double us = 0;
+  for (const KernelReport& kernel : verdict.kernels) us += kernel.device_us;
+  for (const AtenReport& op : verdict.aten) us += op.device_us;
+  return us;
+}
+
 // Lists the slowest kernels first. Without times (an evaluated verdict) it keeps the launch order.
 std::string costs_text(const Verdict& verdict) {
   struct Cost {
@@ -65,7 +72,10 @@ std::string costs_text(const Verdict& verdict) {
     std::string text;
   };
   std::vector<Cost> costs;
-  const auto time = [](double us) { return us > 0 ? fmt::format(", {:.1f} us", us) : ""; };
+  const double all = device_time(verdict);
+  const auto time = [all](double us) {
+    return us > 0 ? fmt::format(", {:.1f} us ({:.0f} %)", us, 100 * us / all) : "";
+  };
   for (const KernelReport& kernel : verdict.kernels)
     if (kernel.launches > 0)
       costs.push_back(

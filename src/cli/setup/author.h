@@ -35,6 +35,8 @@ class OpenedAuthor {
   // It belongs to a model directory, and is nullptr if the model has no tokens here.
   virtual generate::TokenWriter* token_writer() { return nullptr; }
   virtual const text::Tokenizer* tokenizer() const { return nullptr; }
+  // By the prices of a remote model; 0 where there are none.
+  virtual double cost_of(const Usage& /*usage*/) const { return 0; }
   // Says what the author took, and writes it into the directory unless that is empty.
   virtual Status account(const std::filesystem::path& /*directory*/) { return ok(); }
 };

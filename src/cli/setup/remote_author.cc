@@ -29,6 +29,9 @@ class RemoteAuthor : public OpenedAuthor {
   }
   std::optional<std::int64_t> positions() const override { return writer_->context_length(); }
 
+  double cost_of(const Usage& usage) const override {
+    return generate::cost_of(usage, config_.prices);
+  }
   Status account(const std::filesystem::path& directory) override {
     TRY_ASSIGN(const generate::Spending spent, writer_->spending());
     LOG("{} at {}: {}", model_, config_.base_url, spent.to_text());

@@ -30,16 +30,47 @@ std::string title_of(const std::string& source) {
   return "module";
 }
 
+// A search's events in the store.
+class StoreLog : public search::SearchLog {
+ public:
+  StoreLog(SearchStore& store, std::string id) : store_(store), id_(std::move(id)) {}
+  Status append(const Json& event) override { return store_.add_event(id_, event); }
+
+ private:
+  SearchStore& store_;
+  std::string id_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Assistant>> Assistant::open(const std::filesystem::path& store_file,
                                                    AssistantConfig config, AssistantParts parts) {
   TRY_ASSIGN(auto store, SearchStore::open(store_file));
   std::unique_ptr<Assistant> assistant(new Assistant(std::move(store), config, std::move(parts)));
+  TRY(assistant->go_on());
   for (int i = 0; i < config.searches; ++i)
     assistant->threads_.emplace_back(
         [self = assistant.get()](const std::stop_token& stop) { self->work(stop); });
   return assistant;
+}
+
+Status Assistant::go_on() {
+  TRY_ASSIGN(auto records, store_->unfinished());
+  for (SearchRecord& record : records) {
+    auto search = std::make_shared<Search>();
+    search->earlier_seconds = record.seconds;
+    search->record = std::move(record);
+    if (search->record.life == SearchLife::with_client) {
+      search->record.state = SearchState::stopped;
+      search->record.error = "The server ended before the search did.";
+      TRY(store_->put(search->record));
+      continue;
+    }
+    search->record.state = SearchState::queued;
+    live_.emplace(search->record.id, search);
+    queue_.push_back(search);
+  }
+  return ok();
 }
 
 Assistant::~Assistant() {
@@ -49,13 +80,14 @@ Assistant::~Assistant() {
   for (const auto& search : queue_) finish(*search, ok(), true);
 }
 
-Result<std::string> Assistant::start(SearchOrder order, const std::string& owner) {
+Result<std::string> Assistant::start(SearchOrder order, const std::string& owner, SearchLife life) {
   TRY(check_order(order));
   if (order.title.empty()) order.title = title_of(order.source);
   auto search = std::make_shared<Search>();
   search->record = {.id = fresh_id(),
                     .owner = owner,
                     .created_ms = unix_milliseconds(),
+                    .life = life,
                     .order = std::move(order)};
   const std::lock_guard lock(mutex_);
   if (std::ssize(queue_) >= config_.waiting)
@@ -102,36 +134,51 @@ void Assistant::run(const std::shared_ptr<Search>& search, const std::stop_token
     change(*search);
   }
   Status status = store_->put(search->record);
-  if (status)
-    status = run_search(
-        search->record.order, parts_.use, parts_.judge,
-        {.on_attempt = [&](const Attempt& attempt) { return take(*search, attempt); },
-         .on_phase =
-             [&](episode::TurnPhase phase) {
-               const std::lock_guard lock(mutex_);
-               ++(phase == episode::TurnPhase::writing ? search->written : search->judged);
-               change(*search);
-             },
-         .is_stopped =
-             [&] {
-               const std::lock_guard lock(mutex_);
-               return search->is_stopped || stop.stop_requested();
-             }});
+  if (status) status = search_on(*search, stop);
   finish(*search, status, stop.stop_requested());
 }
 
-Status Assistant::take(Search& search, const Attempt& attempt) {
+Status Assistant::search_on(Search& search, const std::stop_token& stop) {
+  const std::string& id = search.record.id;
+  StoreLog log(*store_, id);
+  EarlierRun earlier;
+  TRY_ASSIGN(earlier.events, store_->events(id));
+  TRY_ASSIGN(const Json attempts, store_->attempts(id, 0));
+  for (const Json& attempt : attempts) earlier.reported.insert(attempt.value("ask", 0));
+  return run_search(
+      search.record.order, parts_.use, parts_.judge, log, earlier,
+      {.on_attempt = [&](const search::Attempt& attempt) { return take(search, attempt); },
+       .on_phase =
+           [&](episode::TurnPhase phase) {
+             const std::lock_guard lock(mutex_);
+             ++(phase == episode::TurnPhase::writing ? search.written : search.judged);
+             change(search);
+           },
+       .is_stopped =
+           [&] {
+             const std::lock_guard lock(mutex_);
+             return search.is_stopped || stop.stop_requested();
+           }});
+}
+
+Status Assistant::take(Search& search, const search::Attempt& attempt) {
   const Verdict& verdict = attempt.verdict;
   SearchRecord& record = search.record;
   const int number = record.attempts;
-  const double seconds = milliseconds_since(search.began) / 1e3;
+  const search::Ask& ask = attempt.ask;
+  const bool has_turns = ask.chain != search::kNone;
+  const double seconds = search.earlier_seconds + milliseconds_since(search.began) / 1e3;
   TRY(store_->add_attempt(record.id, number,
                           {{"number", number},
-                           {"conversation", attempt.conversation},
-                           {"turn", attempt.turn},
+                           {"ask", ask.number},
+                           {"kind", name_of(ask.kind)},
+                           {"conversation", has_turns ? ask.chain : ask.number},
+                           {"turn", has_turns ? ask.round : 0},
+                           {"parent", ask.parent == search::kNone ? Json() : Json(ask.parent)},
+                           {"idea", ask.idea},
                            {"kernel", attempt.kernel},
                            {"text", attempt.text},
-                           {"tokens", attempt.tokens},
+                           {"tokens", attempt.usage.completion_tokens},
                            {"seconds", seconds},
                            {"words", parts_.words(verdict)},
                            {"verdict", to_json(verdict)}}));
@@ -148,17 +195,19 @@ Status Assistant::take(Search& search, const Attempt& attempt) {
   return store_->put(record);
 }
 
+// A search that the server's end interrupts stays queued in the store, and the next server goes on
+// with it.
 void Assistant::finish(Search& search, const Status& status, bool server_ends) {
   const std::lock_guard lock(mutex_);
   SearchRecord& record = search.record;
-  record.state = !status                            ? SearchState::failed
-                 : search.is_stopped || server_ends ? SearchState::stopped
-                                                    : SearchState::done;
+  record.state = !status             ? SearchState::failed
+                 : search.is_stopped ? SearchState::stopped
+                 : server_ends       ? SearchState::queued
+                                     : SearchState::done;
   if (!status) record.error = status.error().message;
-  if (record.state == SearchState::stopped)
-    record.error =
-        search.is_stopped ? "It was stopped." : "The server ended before the search did.";
-  if (search.began != TimePoint{}) record.seconds = milliseconds_since(search.began) / 1e3;
+  if (record.state == SearchState::stopped) record.error = "It was stopped.";
+  if (search.began != TimePoint{})
+    record.seconds = search.earlier_seconds + milliseconds_since(search.began) / 1e3;
   if (const Status stored = store_->put(record); !stored) LOG("serve: {}", stored.error().message);
   live_.erase(record.id);
   change(search);

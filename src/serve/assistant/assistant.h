@@ -1,6 +1,7 @@
 // Assistant: the searches of all users. A few run at a time on threads of their own, over one model
-// and one judge; others wait their turn. Every attempt is stored before anybody sees it. Any thread
-// may call it.
+// and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search that
+// a server leaves unfinished, by its end or by a kill, goes on in the next one. Any thread may call
+// it.
 #pragma once
 
 #include <deque>
@@ -30,10 +31,11 @@ class Assistant {
  public:
   static Result<std::unique_ptr<Assistant>> open(const std::filesystem::path& store_file,
                                                  AssistantConfig config, AssistantParts parts);
-  ~Assistant();  // marks unfinished searches as stopped
+  ~Assistant();  // unfinished searches stay so in the store
 
   // Returns the new search's id, which cannot be guessed: who has it may see the search.
-  Result<std::string> start(SearchOrder order, const std::string& owner);
+  Result<std::string> start(SearchOrder order, const std::string& owner,
+                            SearchLife life = SearchLife::in_history);
   // Nothing happens when there is no such search, or it has ended.
   void stop(const std::string& id);
   Result<Json> list(const std::string& owner) const;  // the newest 200, without sources
@@ -52,12 +54,15 @@ class Assistant {
     int written = 0, judged = 0;  // completions
     bool is_stopped = false;
     TimePoint began = {};
+    double earlier_seconds = 0;  // of earlier servers
   };
   Assistant(std::unique_ptr<SearchStore> store, AssistantConfig config, AssistantParts parts)
       : store_(std::move(store)), config_(config), parts_(std::move(parts)) {}
   void work(const std::stop_token& stop);
   void run(const std::shared_ptr<Search>& search, const std::stop_token& stop);
-  Status take(Search& search, const Attempt& attempt);
+  Status go_on();  // with what an earlier server left
+  Status search_on(Search& search, const std::stop_token& stop);
+  Status take(Search& search, const search::Attempt& attempt);
   void finish(Search& search, const Status& status, bool server_ends);
   void change(Search& search);
 

@@ -20,10 +20,14 @@ Fields<SearchOrder> SearchOrder::fields() {
       field("policy", &C::policy, "what PyTorch may still compute: strict, fused, open"),
       field("backend", &C::backend, "where kernels run: auto, replay, evaluate"),
       field("enough", &C::enough, "first: stop at the first accepted kernel; all: go on"),
+      field("strategy", &C::strategy,
+            "sequential, parallel, beam, evolution or branching (docs/search.md)"),
       field("conversations", &C::conversations, "the first one greedy", between(1, 256)),
       field("turns", &C::turns, "of a conversation", between(1, 16)),
       field("trials", &C::trials, "inputs that each kernel is tried on", between(1, 32)),
       field("seconds", &C::seconds, "for the whole search", between(1.0, day)),
+      field("patience", &C::patience,
+            "stop after so many attempts that brought nothing better; 0: never", at_least(0)),
       field("temperature", &C::temperature, "of the sampled conversations", between(0.0, 100.0)),
       field("seed", &C::seed, "every random choice follows from it")};
 }

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "data/verdict.h"
+#include "search/search_config.h"
 
 namespace tritonsmith::serve::assistant {
 
@@ -22,10 +23,12 @@ struct SearchOrder {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   Enough enough = Enough::all;
+  search::Strategy strategy = search::Strategy::sequential;
   int conversations = 8;
   int turns = 2;
   int trials = 3;
   double seconds = 600;
+  int patience = 0;
   double temperature = 0.8;
   std::uint64_t seed = 1;
   static Fields<SearchOrder> fields();

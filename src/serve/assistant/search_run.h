@@ -1,23 +1,16 @@
-// SearchRun: the work on one order, with no memory of it: conversations between the model and the
-// judge, or one judgement. Each attempt is reported as soon as it is judged.
+// SearchRun: the work on one order, with no memory of its own: a search by the model and the judge,
+// or one judgement. Each attempt is reported as soon as it is judged.
 #pragma once
 
 #include <functional>
+#include <set>
 
-#include "episode/episodes.h"
+#include "search/searches.h"
 #include "serve/assistant/search_order.h"
 #include "serve/assistant/shared_judge.h"
 #include "serve/openai/shared_model.h"
 
 namespace tritonsmith::serve::assistant {
-
-struct Attempt {
-  int conversation = 0, turn = 0;
-  std::string text;    // the completion; empty in a judgement
-  std::string kernel;  // empty where the completion held none
-  Verdict verdict;
-  std::int64_t tokens = 0;
-};
 
 // How the model is asked. Any thread may call `prompt`.
 struct ModelUse {
@@ -28,14 +21,20 @@ struct ModelUse {
 };
 
 struct RunEvents {
-  std::function<Status(const Attempt&)> on_attempt;
+  std::function<Status(const search::Attempt&)> on_attempt;
   std::function<void(episode::TurnPhase)> on_phase;  // a completion was written, or judged
   std::function<bool()> is_stopped;                  // asked several times a second
+};
+
+// What an earlier server left of the search.
+struct EarlierRun {
+  std::vector<Json> events;  // of its log
+  std::set<int> reported;    // the numbers of the attempts that on_attempt got
 };
 
 // Returns when the budget is used up, when the order has enough, or when it is stopped. Fails if
 // the model or the judge is broken.
 Status run_search(const SearchOrder& order, const ModelUse& use, SharedJudge& judge,
-                  const RunEvents& events);
+                  search::SearchLog& log, const EarlierRun& earlier, const RunEvents& events);
 
 }  // namespace tritonsmith::serve::assistant

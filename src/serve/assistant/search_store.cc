@@ -18,6 +18,12 @@ create table if not exists attempts (
   attempt text not null,
   primary key (search, number)
 ) without rowid;
+create table if not exists events (
+  number integer primary key,
+  search text not null,
+  event text not null
+);
+create index if not exists events_by_search on events (search);
 )";
 
 Result<SearchRecord> record_from_text(const std::string& text) {
@@ -29,6 +35,7 @@ Result<SearchRecord> record_from_text(const std::string& text) {
                       .state = reader.enumerated<SearchState>("state"),
                       .error = reader.string("error", ""),
                       .seconds = reader.number("seconds", 0),
+                      .life = reader.enumerated<SearchLife>("life", SearchLife::in_history),
                       .attempts = static_cast<int>(reader.integer("attempts", 0)),
                       .accepted = static_cast<int>(reader.integer("accepted", 0)),
                       .best = static_cast<int>(reader.integer("best", -1))};
@@ -36,6 +43,16 @@ Result<SearchRecord> record_from_text(const std::string& text) {
   TRY_ASSIGN(record.order, order_from_json(reader.object("order")));
   TRY(reader.status());
   return record;
+}
+
+Result<std::vector<SearchRecord>> records_in(SqliteRows& rows) {
+  std::vector<SearchRecord> records;
+  for (;;) {
+    TRY_ASSIGN(const bool more, rows.next());
+    if (!more) return records;
+    TRY_ASSIGN(SearchRecord record, record_from_text(rows.text(0)));
+    records.push_back(std::move(record));
+  }
 }
 
 }  // namespace
@@ -60,29 +77,20 @@ Json to_json(const SearchRecord& record, Detail detail) {
 
 Result<std::unique_ptr<SearchStore>> SearchStore::open(const std::filesystem::path& file) {
   TRY_ASSIGN(auto database, Sqlite::open(file, "search store", kSchema, SqliteDurability::normal));
-  std::unique_ptr<SearchStore> store(new SearchStore(std::move(database)));
-  std::vector<SearchRecord> unfinished;
-  {
-    TRY_ASSIGN(SqliteRows rows, store->database_->query("select record from searches where state "
-                                                        "in ('queued', 'running')"));
-    for (;;) {
-      TRY_ASSIGN(const bool more, rows.next());
-      if (!more) break;
-      TRY_ASSIGN(SearchRecord record, record_from_text(rows.text(0)));
-      unfinished.push_back(std::move(record));
-    }
-  }
-  for (SearchRecord& record : unfinished) {
-    record.state = SearchState::stopped;
-    record.error = "The server ended before the search did.";
-    TRY(store->put(record));
-  }
-  return store;
+  return std::unique_ptr<SearchStore>(new SearchStore(std::move(database)));
+}
+
+Result<std::vector<SearchRecord>> SearchStore::unfinished() const {
+  const std::lock_guard lock(mutex_);
+  TRY_ASSIGN(SqliteRows rows, database_->query("select record from searches where state in "
+                                               "('queued', 'running') order by created_ms, id"));
+  return records_in(rows);
 }
 
 Status SearchStore::put(const SearchRecord& record) {
   Json json = to_json(record, Detail::whole);
   json["owner"] = record.owner;
+  json["life"] = name_of(record.life);
   const std::lock_guard lock(mutex_);
   return database_->run("insert or replace into searches values (?, ?, ?, ?, ?)", record.id,
                         record.owner, record.created_ms, name_of(record.state), to_line(json));
@@ -109,12 +117,24 @@ Result<std::vector<SearchRecord>> SearchStore::list(const std::string& owner, in
              database_->query("select record from searches where owner = ? order by created_ms "
                               "desc, id limit ?",
                               owner, static_cast<std::int64_t>(limit)));
-  std::vector<SearchRecord> records;
+  return records_in(rows);
+}
+
+Status SearchStore::add_event(const std::string& search, const Json& event) {
+  const std::lock_guard lock(mutex_);
+  return database_->run("insert into events (search, event) values (?, ?)", search, to_line(event));
+}
+
+Result<std::vector<Json>> SearchStore::events(const std::string& search) const {
+  const std::lock_guard lock(mutex_);
+  TRY_ASSIGN(SqliteRows rows,
+             database_->query("select event from events where search = ? order by number", search));
+  std::vector<Json> events;
   for (;;) {
     TRY_ASSIGN(const bool more, rows.next());
-    if (!more) return records;
-    TRY_ASSIGN(SearchRecord record, record_from_text(rows.text(0)));
-    records.push_back(std::move(record));
+    if (!more) return events;
+    TRY_ASSIGN(Json event, parse_json(rows.text(0)));
+    events.push_back(std::move(event));
   }
 }
 

@@ -12,8 +12,12 @@
 
 namespace tritonsmith::serve::assistant {
 
-// stopped: its owner stopped it, or the server ended first. failed: the model or the judge broke.
+// stopped: its owner stopped it, or went away. failed: the model or the judge broke.
 enum class SearchState { queued, running, done, stopped, failed };
+
+// The next server goes on with a search that belongs to its history, and stops one that its client
+// waited for.
+enum class SearchLife { in_history, with_client };
 
 struct SearchRecord {
   std::string id;
@@ -22,6 +26,7 @@ struct SearchRecord {
   SearchState state = SearchState::queued;
   std::string error;  // why it failed or stopped
   double seconds = 0;
+  SearchLife life = SearchLife::in_history;
   SearchOrder order;
   int attempts = 0, accepted = 0;
   int best = -1;  // the number of the best accepted attempt
@@ -34,11 +39,15 @@ Json to_json(const SearchRecord& record, Detail detail);
 
 class SearchStore {
  public:
-  // Searches that an earlier server left unfinished are marked as stopped.
   static Result<std::unique_ptr<SearchStore>> open(const std::filesystem::path& file);
 
   Status put(const SearchRecord& record);
   Status add_attempt(const std::string& search, int number, const Json& attempt);
+  // What a search needs to go on after a kill (search/search_log.h).
+  Status add_event(const std::string& search, const Json& event);
+  Result<std::vector<Json>> events(const std::string& search) const;
+  // Queued and running searches, the oldest first.
+  Result<std::vector<SearchRecord>> unfinished() const;
   Result<std::optional<SearchRecord>> find(const std::string& id) const;
   // The newest first, without sources.
   Result<std::vector<SearchRecord>> list(const std::string& owner, int limit) const;
@@ -53,6 +62,11 @@ class SearchStore {
 
 }  // namespace tritonsmith::serve::assistant
 
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::serve::assistant::SearchLife> =
+    tritonsmith::names<tritonsmith::serve::assistant::SearchLife>(
+        {{tritonsmith::serve::assistant::SearchLife::in_history, "in_history"},
+         {tritonsmith::serve::assistant::SearchLife::with_client, "with_client"}});
 template <>
 inline constexpr auto tritonsmith::enum_names<tritonsmith::serve::assistant::SearchState> =
     tritonsmith::names<tritonsmith::serve::assistant::SearchState>(

@@ -122,7 +122,7 @@ openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
     return refuse(fmt::format("the last message must hold a PyTorch module in a code block: {}",
                               checked.error().message),
                   "messages");
-  const auto search = assistant.start(*std::move(order), owner);
+  const auto search = assistant.start(*std::move(order), owner, SearchLife::with_client);
   if (search) return std::make_unique<VerifiedReply>(assistant, *search, call);
   CallError error{.message = search.error().message};
   if (search.error().kind == ErrorKind::fault) error.status = 429;

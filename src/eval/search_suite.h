@@ -1,0 +1,63 @@
+// Searches on a suite: what a strategy finds within a budget. Each task has a search of its own, and
+// many run side by side. Every event is a line of search.jsonl, so a killed call goes on where it
+// was.
+#pragma once
+
+#include "eval/evaluate.h"
+#include "search/searches.h"
+
+namespace tritonsmith::eval {
+
+struct SearchSuiteOptions {
+  std::string suite, model;  // for the record
+  search::SearchConfig config;
+  generate::SamplingParams sampling;
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  int trials = 3;
+  std::uint64_t seed = 1;
+  int side_by_side = 32;            // searches
+  std::filesystem::path directory;  // gets options.json, search.jsonl and search.json
+  std::string program = {};         // for the record: name, version and commit
+  std::function<double(const Usage&)> cost = nullptr;
+};
+
+// What the first `attempts` attempts of each search brought and took. A search that ended earlier
+// counts with what it has. Costs are means over the tasks.
+struct AtBudget {
+  int attempts = 0;
+  double accepted = 0;  // share of the tasks
+  double speedup = 0;   // geometric mean of the best ones so far; 0 without times
+  double tokens = 0, judgements = 0, judge_seconds = 0;
+};
+
+struct TaskSearch {
+  std::string id;
+  int attempts = 0;
+  int first_accepted = 0;  // counted from 1; 0: none was
+  std::optional<double> best_speedup;
+  std::string why_over;
+};
+
+struct SearchEvaluation {
+  std::string strategy, suite, model, policy, program, date;
+  Settings config;
+  double seconds = 0;
+  std::vector<AtBudget> at;  // 1, 2, 4, ... attempts, and all of them
+  std::vector<TaskSearch> by_task;
+};
+
+// Fails as evaluate() does.
+Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
+                                         const SearchSuiteOptions& options, const Author& author,
+                                         gym::api::Judge& judge);
+
+Json to_json(const SearchEvaluation& evaluation);
+
+// The numbers after `attempts` attempts. Pure.
+AtBudget reached_at(int attempts, std::span<const search::Search* const> searches);
+
+// Rows for a table: strategies side by side, the first row the head.
+std::vector<std::vector<std::string>> search_rows(std::span<const SearchEvaluation> evaluations);
+
+}  // namespace tritonsmith::eval

@@ -1,0 +1,60 @@
+#include "search/attempt.h"
+
+namespace tritonsmith::search {
+
+Json to_json(const Ask& ask) {
+  Json json = {{"number", ask.number},
+               {"kind", name_of(ask.kind)},
+               {"round", ask.round},
+               {"draw", ask.draw}};
+  if (ask.chain != kNone) json["chain"] = ask.chain;
+  if (ask.parent != kNone) json["parent"] = ask.parent;
+  if (ask.other != kNone) json["other"] = ask.other;
+  if (!ask.idea.empty()) json["idea"] = ask.idea;
+  if (!ask.kernel.empty()) json["kernel"] = ask.kernel;
+  if (ask.is_greedy) json["greedy"] = true;
+  return json;
+}
+
+Result<Ask> ask_from_json(const Json& json) {
+  JsonReader reader(json);
+  Ask ask{.number = static_cast<int>(reader.integer("number")),
+          .kind = reader.enumerated<AskKind>("kind"),
+          .round = static_cast<int>(reader.integer("round")),
+          .chain = static_cast<int>(reader.integer("chain", kNone)),
+          .parent = static_cast<int>(reader.integer("parent", kNone)),
+          .other = static_cast<int>(reader.integer("other", kNone)),
+          .idea = reader.string("idea", ""),
+          .kernel = reader.string("kernel", ""),
+          .is_greedy = reader.boolean("greedy", false),
+          .draw = static_cast<std::uint64_t>(reader.integer("draw"))};
+  TRY(reader.status());
+  return ask;
+}
+
+Json to_json(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"cached_prompt_tokens", usage.cached_prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"reasoning_tokens", usage.reasoning_tokens}};
+}
+
+Result<Usage> usage_from_json(const Json& json) {
+  JsonReader reader(json);
+  const Usage usage{.prompt_tokens = reader.integer("prompt_tokens"),
+                    .cached_prompt_tokens = reader.integer("cached_prompt_tokens", 0),
+                    .completion_tokens = reader.integer("completion_tokens"),
+                    .reasoning_tokens = reader.integer("reasoning_tokens", 0)};
+  TRY(reader.status());
+  return usage;
+}
+
+bool is_better(const Attempt& a, const Attempt& b) {
+  const Verdict &x = a.verdict, &y = b.verdict;
+  if (x.accepted != y.accepted) return x.accepted;
+  if (!x.accepted) return x.stage > y.stage;
+  if (x.speedup != y.speedup) return x.speedup > y.speedup;
+  return !x.speedup && a.kernel.size() < b.kernel.size();
+}
+
+}  // namespace tritonsmith::search

@@ -1,0 +1,258 @@
+#include "search/search.h"
+
+#include "base/rng.h"
+#include "gym/api/missing_kernel.h"
+#include "search/strategies.h"
+#include "search/tuning.h"
+#include "text/extract.h"
+
+namespace tritonsmith::search {
+
+Status Search::resume(const std::vector<Json>& events) {
+  for (const Json& event : events) TRY_WITHIN("the record of the search", resume_one(event));
+  for (const Ask& ask : history_.asks())
+    if (history_.attempt(ask.number) == nullptr && !open_.contains(ask.number))
+      unasked_.push_back(ask.number);
+  finished_.clear();
+  std::vector<int> open;
+  for (const auto& [number, attempt] : open_) open.push_back(number);
+  for (const int number : open) TRY(place(number));
+  return ok();
+}
+
+Status Search::resume_one(const Json& event) {
+  JsonReader reader(event);
+  const std::string what = reader.string("event");
+  if (what == "asked") {
+    TRY_ASSIGN(const Ask ask, ask_from_json(reader.object("ask")));
+    if (ask.number != std::ssize(history_.asks())) return fail("asks out of order");
+    history_.begin(ask);
+    if (ask.kind == AskKind::tune) open_[ask.number] = {.ask = ask, .kernel = ask.kernel};
+    return ok();
+  }
+  if (what == "ended") {
+    why_over_ = reader.string("why");
+    return reader.status();
+  }
+  const auto number = static_cast<int>(reader.integer("number"));
+  TRY(reader.status());
+  if (number < 0 || number >= std::ssize(history_.asks())) return fail("no ask {}", number);
+  if (what == "written") {
+    TRY_ASSIGN(const Usage usage, usage_from_json(reader.object("usage")));
+    take_text(number, reader.string("text"), reader.enumerated<FinishReason>("finish"), usage);
+    return reader.status();
+  }
+  if (what != "judged") return fail("unknown event '{}'", what);
+  if (!open_.contains(number)) return fail("attempt {} was judged before it was written", number);
+  TRY_ASSIGN(Verdict verdict, verdict_from_json(reader.object("verdict")));
+  earlier_seconds_ = reader.number("seconds");
+  const auto same_as = static_cast<int>(reader.integer("same_as", kNone));
+  TRY(reader.status());
+  if (same_as == kNone) history_.claim(std::string(trimmed(open_.at(number).kernel)), number);
+  finish(number, std::move(verdict), same_as, earlier_seconds_);
+  return ok();
+}
+
+Result<std::optional<generate::WriteRequest>> Search::next_request(const generate::Writer& writer) {
+  using None = std::optional<generate::WriteRequest>;
+  std::optional<Ask> ask;
+  if (!unasked_.empty()) {
+    ask = history_.asks()[static_cast<std::size_t>(unasked_.front())];
+    unasked_.pop_front();
+  } else {
+    TRY_ASSIGN(ask, choose());
+    if (ask && ask->kind == AskKind::tune) {
+      TRY(begin(*ask));
+      open_[ask->number] = {.ask = *ask, .kernel = ask->kernel};
+      TRY(place(ask->number));
+      return None();
+    }
+  }
+  if (!ask) return None();
+  generate::SamplingParams sampling = request_.sampling;
+  if (ask->is_greedy) sampling.temperature = 0;
+  const bool is_new = ask->number == std::ssize(history_.asks());
+  auto messages = fitting_messages(
+      *ask, request_.config, history_, request_.prompting,
+      [&](std::span<const text::Message> all) { return writer.has_room(all, sampling); });
+  if (is_new) TRY(begin(*ask));
+  return None({.id = static_cast<std::uint64_t>(ask->number),
+               .messages = std::move(messages),
+               .sampling = sampling,
+               .seed = Rng(request_.seed, "search", ask->draw).next_u64()});
+}
+
+// Chooses the next ask, if the budget allows it.
+Result<std::optional<Ask>> Search::choose() {
+  const SearchConfig& config = request_.config;
+  if (!why_over_.empty() || history_.in_flight() >= config.workers) return std::optional<Ask>();
+  const bool is_tuning = !history_.asks().empty() && history_.asks().back().kind == AskKind::tune;
+  const auto reason = reason_to_end();
+  if (!is_tuning && !reason && has_room_for_one_more()) {
+    auto ask = next_ask(config, history_, request_.seed);
+    if (ask || history_.in_flight() > 0) return ask;
+  }
+  if (history_.in_flight() > 0 && !is_tuning) return std::optional<Ask>();
+  if (auto ask = next_variant(config, history_)) return ask;
+  if (history_.in_flight() > 0) return std::optional<Ask>();
+  TRY(end(reason.value_or("all that the strategy had to ask was asked")));
+  return std::optional<Ask>();
+}
+
+Status Search::begin(const Ask& ask) {
+  TRY(log_.append({{"event", "asked"}, {"ask", to_json(ask)}}));
+  history_.begin(ask);
+  return ok();
+}
+
+Status Search::take(const generate::Written& written) {
+  const auto number = static_cast<int>(written.id);
+  const Completion& completion = written.completion;
+  TRY(log_.append({{"event", "written"},
+                   {"number", number},
+                   {"text", completion.text},
+                   {"finish", name_of(completion.finish)},
+                   {"usage", to_json(completion.usage)}}));
+  take_text(number, completion.text, completion.finish, completion.usage);
+  return place(number);
+}
+
+void Search::take_text(int number, std::string text, FinishReason finish, const Usage& usage) {
+  const Ask& ask = history_.asks()[static_cast<std::size_t>(number)];
+  Attempt attempt{.ask = ask, .finish = finish, .usage = usage};
+  if (ask.kind == AskKind::kernel) attempt.kernel = text::extract_kernel(text).source;
+  attempt.text = std::move(text);
+  open_[number] = std::move(attempt);
+}
+
+Status Search::place(int number) {
+  const Attempt& attempt = open_.at(number);
+  if (attempt.kernel.empty()) {
+    const Kernel none = text::extract_kernel(attempt.text);
+    return conclude(number,
+                    none.source.empty()
+                        ? gym::api::missing_kernel_verdict(request_.task, none, request_.policy)
+                        : Verdict{.task_id = request_.task.id, .policy = request_.policy},
+                    kNone);
+  }
+  const std::string kernel(trimmed(attempt.kernel));
+  const auto first = history_.first_with(kernel);
+  if (!first) {
+    history_.claim(kernel, number);
+    unjudged_.push_back(number);
+    return ok();
+  }
+  if (const Attempt* judged = history_.attempt(*first))
+    return conclude(number, judged->verdict, *first);
+  twins_[*first].push_back(number);
+  return ok();
+}
+
+Result<std::optional<gym::api::JudgeJob>> Search::next_job() {
+  if (unjudged_.empty()) return std::optional<gym::api::JudgeJob>();
+  const int number = unjudged_.front();
+  unjudged_.pop_front();
+  return std::optional<gym::api::JudgeJob>({.id = static_cast<std::uint64_t>(number),
+                                            .task = request_.task,
+                                            .kernel = open_.at(number).kernel,
+                                            .policy = request_.policy,
+                                            .backend = request_.backend,
+                                            .trials = request_.trials,
+                                            .baselines = request_.baselines});
+}
+
+Status Search::take(int number, Verdict verdict) {
+  const bool is_fault = verdict.fault == Fault::infrastructure;
+  if (is_fault) history_.release(std::string(trimmed(open_.at(number).kernel)));
+  TRY(conclude(number, verdict, kNone));
+  std::vector<int> twins;
+  if (const auto at = twins_.find(number); at != twins_.end()) twins = std::move(at->second);
+  twins_.erase(number);
+  for (const int twin : twins) {
+    if (is_fault)
+      TRY(place(twin));  // the first of them is judged
+    else
+      TRY(conclude(twin, verdict, number));
+  }
+  return ok();
+}
+
+// A fault of the gym is not written down: the next process judges that kernel again.
+Status Search::conclude(int number, Verdict verdict, int same_as) {
+  const double now = seconds();
+  if (verdict.fault != Fault::infrastructure) {
+    Json event = {
+        {"event", "judged"}, {"number", number}, {"verdict", to_json(verdict)}, {"seconds", now}};
+    if (same_as != kNone) event["same_as"] = same_as;
+    TRY(log_.append(event));
+  }
+  finish(number, std::move(verdict), same_as, now);
+  return ok();
+}
+
+void Search::finish(int number, Verdict verdict, int same_as, double seconds) {
+  Attempt attempt = std::move(open_.at(number));
+  open_.erase(number);
+  attempt.verdict = std::move(verdict);
+  attempt.same_as = same_as;
+  attempt.seconds = seconds;
+  const double money = request_.cost ? request_.cost(attempt.usage) : 0;
+  history_.finish(std::move(attempt), money);
+  finished_.push_back(number);
+}
+
+std::optional<int> Search::next_finished() {
+  if (finished_.empty()) return std::nullopt;
+  const int number = finished_.front();
+  finished_.pop_front();
+  return number;
+}
+
+Status Search::end(std::string why) {
+  if (!why_over_.empty()) return ok();
+  TRY(log_.append({{"event", "ended"}, {"why", why}, {"seconds", seconds()}}));
+  why_over_ = std::move(why);
+  return ok();
+}
+
+Result<bool> Search::is_over() {
+  if (!why_over_.empty()) return true;
+  // Tuning follows where the strategy ends with attempts in flight or without.
+  if (const double limit = request_.config.seconds; limit > 0 && seconds() >= limit)
+    TRY(end(fmt::format("{:.0f} s have passed", limit)));
+  else if (request_.config.until == Until::first && history_.best() && request_.config.tune == 0)
+    TRY(end("a kernel was accepted"));
+  return !why_over_.empty();
+}
+
+std::optional<std::string> Search::reason_to_end() const {
+  const SearchConfig& config = request_.config;
+  if (config.until == Until::first && history_.best()) return "a kernel was accepted";
+  if (config.patience > 0 && history_.since_best() >= config.patience)
+    return fmt::format("{} attempts in a row brought nothing better", history_.since_best());
+  return used_up();
+}
+
+std::optional<std::string> Search::used_up() const {
+  const SearchConfig& config = request_.config;
+  const Spent& spent = history_.spent();
+  if (std::ssize(history_.asks()) >= config.attempts)
+    return config.attempts == 1 ? "1 attempt was made"
+                                : fmt::format("{} attempts were made", config.attempts);
+  if (config.judgements > 0 && spent.judgements >= config.judgements)
+    return spent.judgements == 1 ? "1 kernel was judged"
+                                 : fmt::format("{} kernels were judged", spent.judgements);
+  if (config.tokens > 0 && spent.tokens >= config.tokens)
+    return fmt::format("{} tokens were used", spent.tokens);
+  if (config.money > 0 && spent.money >= config.money)
+    return fmt::format("{:.2f} was spent", spent.money);
+  return std::nullopt;
+}
+
+// Each attempt in flight may need a judgement.
+bool Search::has_room_for_one_more() const {
+  const int limit = request_.config.judgements;
+  return limit == 0 || history_.spent().judgements + history_.in_flight() < limit;
+}
+
+}  // namespace tritonsmith::search
