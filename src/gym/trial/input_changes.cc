@@ -388,9 +388,22 @@ InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, 
   return {.factor = any_factor(rng)};
 }
 
+// A candidate may read an input that forward ignores, such as offsets beside lengths. The two must
+// fit each other, so none of them may change.
+bool InputPlan::ignores_whole_numbers() const {
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    const plan::PlanTensor& input = tensor_of(task_, inputs_[k]);
+    if (ways_[k] == Way::never_drawn && plan::analysis::holds_whole_numbers(input.dtype) &&
+        !plan::analysis::reads_in_forward(task_, inputs_[k]))
+      return true;
+  }
+  return false;
+}
+
 // Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
 InputChange InputPlan::whole_numbers(Perturbation kind, int input, Rng& rng) const {
-  if (kind != Perturbation::scaled || !task_.unplanned.empty()) return {};
+  if (kind != Perturbation::scaled || !task_.unplanned.empty() || ignores_whole_numbers())
+    return {};
   InputChange change{.seed = rng.next_u64(), .pattern = Pattern::whole};
   change.reach = plan::analysis::is_only_computed_with(task_, input) ? 1 : 0;
   for (const int other : inputs_)

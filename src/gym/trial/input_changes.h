@@ -51,6 +51,7 @@ class InputPlan {
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
+  bool ignores_whole_numbers() const;
   device::InputChange whole_numbers(Perturbation kind, int input, Rng& rng) const;
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 

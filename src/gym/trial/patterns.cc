@@ -108,6 +108,8 @@ void move_one_in_each(at::Tensor rows, double reach) {
 // largest of each such class misses some.
 void move_apart(at::Tensor rows, double reach, Rng& rng) {
   constexpr std::int64_t most = 16;
+  constexpr double of_coarse = 1.0 / 8;  // sums of many must not overflow in float16
+  if (rows.element_size() < 4) reach *= of_coarse;
   const std::int64_t length = rows.size(1);
   if (rows.numel() == 0 || length < most) return;
   const std::int64_t apart = std::int64_t{4} << rng.below(6);

@@ -8,40 +8,62 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-bool is_floating(DType dtype) {
+std::vector<int> tensors_given_to(const AtenCall& call) {
+  std::vector<int> given;
+  for (const Value& argument : call.args) append_tensors(argument, given);
+  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, given);
+  return given;
+}
+
+}  // namespace
+
+bool holds_whole_numbers(DType dtype) {
   switch (dtype) {
-    case DType::boolean:
     case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64:
     case DType::int8:
     case DType::int16:
     case DType::int32:
     case DType::int64:
-      return false;
-    default:
       return true;
+    default:
+      return false;
   }
 }
 
-}  // namespace
+bool reads_in_forward(const Plan& task, int input) {
+  const auto storage_of = [&](int index) {
+    return task.tensors.at(static_cast<std::size_t>(index)).storage;
+  };
+  return std::ranges::any_of(task.steps, [&](const PlanStep& step) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) return false;
+    return std::ranges::any_of(tensors_given_to(*call),
+                               [&](int given) { return storage_of(given) == storage_of(input); });
+  });
+}
 
 bool is_only_computed_with(const Plan& task, int input) {
   const auto tensor = [&](int index) -> const PlanTensor& {
     return task.tensors.at(static_cast<std::size_t>(index));
   };
+  const auto is_whole = [&](int index) {
+    return tensor(index).dtype == DType::boolean || holds_whole_numbers(tensor(index).dtype);
+  };
   std::set<int> whole = {tensor(input).storage};  // storages of numbers that follow from the input
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
-    std::vector<int> read;
-    for (const Value& argument : call->args) append_tensors(argument, read);
-    for (const auto& [name, argument] : call->kwargs) append_tensors(argument, read);
+    const std::vector<int> read = tensors_given_to(*call);
     if (std::ranges::none_of(read, [&](int each) { return whole.contains(tensor(each).storage); }))
       continue;
     if (!operators::is(call->op, operators::Trait::elementwise) &&
         !operators::only_arranges(call->op))
       return false;
     for (const int made : call->outputs)
-      if (made >= 0 && !is_floating(tensor(made).dtype)) whole.insert(tensor(made).storage);
+      if (made >= 0 && is_whole(made)) whole.insert(tensor(made).storage);
   }
   std::vector<int> outputs;
   append_tensors(task.outputs, outputs);

@@ -6,6 +6,12 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
+// False for truth values.
+bool holds_whole_numbers(DType dtype);
+
+// Says whether an operator of forward is given this input, or another tensor of its memory.
+bool reads_in_forward(const Plan& task, int input);
+
 // Says whether forward only computes with the elements of this input, element by element, until they
 // are floating-point numbers or decide between such numbers. Then any small number may stand there:
 // none of them names a place, a size or a bit.
