@@ -90,6 +90,12 @@ class Page:
     def fill(self, selector, text):
         self.value(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
 
+    def choose(self, selector, value):
+        """Fills a control of a form, and says so to the page."""
+        self.fill(selector, value)
+        self.value(f"{{const it = document.querySelector({json.dumps(selector)}); "
+                   "for (const name of ['input', 'change']) it.dispatchEvent(new Event(name, {bubbles: true}));}")
+
     def click(self, selector):
         self.value(f"document.querySelector({json.dumps(selector)}).click()")
 

@@ -145,7 +145,8 @@ LAYERS = {
                       "gym/plan"],
     "serve/openai": BASE + ["text", "generate"],
     "serve/assistant": BASE + ["text", "generate", "gym/api", "episode", "search", "curriculum", "serve/openai"],
-    "serve/web": BASE + ["text", "gym/api", "gym/service", "serve/openai", "serve/assistant"],
+    "serve/runs": BASE,
+    "serve/web": BASE + ["text", "modules", "gym/api", "gym/service", "serve/openai", "serve/assistant", "serve/runs"],
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }

@@ -203,7 +203,7 @@ class Modules(unittest.TestCase):
         script = (sys.executable, "run.py", "--width", "64")
         done = self.run_program("capture", "--", *script)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"1  net/block.py:Block +3  randn\(\(16, 64\)\).* and 1 others\n +2  torch.nn")
+        self.assertRegex(done.stdout, r"1  net/block.py:Block +3  randn\(\(16, 64\)\).* and 1 more\n +2  torch.nn")
         self.assertIn("the command exited with code 1; what it called before is recorded", done.stderr)
         words = shlex.split(re.search(r"tritonsmith (tasks from-module .*)", done.stdout)[1])
         made = self.run_program(*words)

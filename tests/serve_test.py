@@ -7,6 +7,7 @@ tests skip where no Chromium is installed. SCREENSHOTS=FOLDER keeps pictures of 
 usage: serve_test.py PATH_OF_TRITONSMITH
 """
 import contextlib
+import gzip
 import http.server
 import json
 import os
@@ -27,6 +28,33 @@ TESTS = pathlib.Path(__file__).resolve().parent
 MODULE = (TESTS / "tasks/scale_relu.py").read_text()
 RIGHT = (TESTS / "honest/files/scale_relu__temporaries.py").read_text()
 WRONG = (TESTS / "hostile/files/i02_no_mask.py").read_text()
+
+
+def write_run(folder):
+    """Writes the records of a small run: curves, an evaluation, and one conversation with a wrong and a right kernel."""
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("run.seed = 1\n")
+    steps = [{"schema": 1, "step": i + 1, "phase": "rl", "reward/mean": 1 - 1 / (i + 1), "stage/accepted": i / 20, "loss": 2 / (i + 1),
+              "seconds/step": 3.5} for i in range(20)]
+    (folder / "steps.jsonl").write_text("".join(json.dumps(each) + "\n" for each in steps))
+    (folder / "task.py").write_text(MODULE)
+    verdicts = []
+    for name, kernel in (("wrong", WRONG), ("right", RIGHT)):
+        (folder / f"{name}.py").write_text(kernel)
+        done = subprocess.run([BINARY, "judge", "--task", folder / "task.py", "--kernel", folder / f"{name}.py", "--json",
+                               "--no-store"], capture_output=True, text=True, timeout=240)
+        verdicts.append(json.loads(done.stdout))
+    samples, asked = [], "Write a kernel for scale_relu <img src=x onerror=document.title='hacked'>"
+    for step in range(1, 61):
+        prompt = asked
+        for turn, (kernel, verdict) in enumerate(zip((WRONG, RIGHT), verdicts)):
+            samples.append({"schema": 1, "step": step, "group": 0, "member": 0, "turn": turn, "task": f"scale_relu_{step % 3}",
+                            "prompt": prompt, "kernel": kernel, "verdict": verdict, "advantage": 0.5,
+                            "completion": {"text": f"I try this:\n```python\n{kernel}\n```", "finish": "stop",
+                                           "prompt_tokens": [1], "tokens": [1, 2, 3], "logprobs": [0, 0, 0]},
+                            "reward": {"total": float(turn), "terms": [{"name": "correct", "value": turn, "weight": 1.0}]}})
+            prompt += "\nThe kernel is wrong. Write it again."
+    (folder / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples))
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -92,7 +120,8 @@ class Serve(unittest.TestCase):
         cls.model_url = f"http://127.0.0.1:{cls.model.server_port}/v1"
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        cls.served = Served(cls.model_url, cls.folder / "serve")
+        write_run(cls.folder / "runs" / "small" / "rl")
+        cls.served = Served(cls.model_url, cls.folder / "serve", "--runs", cls.folder / "runs")
         cls.browser = chromium.Browser() if chromium.PROGRAM else None
 
     @classmethod
@@ -146,6 +175,16 @@ class Serve(unittest.TestCase):
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
+        for view, said in (("from-module", "taken away"), ("from-0", "added")):
+            page.choose("#view", view)
+            self.assertIn(said, page.text("#difference"))
+            self.assertTrue(page.value("document.querySelectorAll('#code .added').length > 0"))
+        self.keep(page, "difference")
+        page.choose("#view", "kernel")
+        patch = self.served.get(page.value("`/api/searches/${shown.id}/patch/${shown.chosen}`"))
+        self.assertIn("def replacement_of(old):", patch["module"])
+        self.assertIn("_compare([*get_inputs()])", patch["test"])
+        self.assertFalse(page.value("document.querySelector('#patch').hidden"))
         page.click("ol button.refused")
         self.assertEqual(page.text("#headline"), "Not right")
         self.assertIn("out_of_bounds", page.text("#words"))
@@ -170,6 +209,56 @@ class Serve(unittest.TestCase):
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertEqual(page.text("#headline"), "Not right")
         self.keep(page, "judged")
+
+    def test_the_page_shows_runs_their_samples_and_conversations(self):
+        page = self.page()
+        page.open(self.served.url + "/#runs")
+        page.wait("document.querySelectorAll('#runs a').length === 1")
+        self.keep(page, "runs")
+        self.assertEqual(page.text("#runs a"), "small/rl")
+        page.open(page.value("document.querySelector('#runs a').href"))
+        page.wait("document.querySelectorAll('#curves svg').length === 4")
+        self.assertIn("0.95 at step 20", page.text("#curves"))
+        self.assertEqual(page.text("#samples-count"), "120 samples of 120.")
+        self.assertEqual(page.value("document.querySelectorAll('#samples li').length"), 100)
+        page.click("#more-samples")
+        self.assertEqual(page.value("document.querySelectorAll('#samples li').length"), 120)
+        page.choose("#filter-result", "accepted")
+        page.fill("#filter-task", "relu_1")
+        page.choose("#filter-from", "31")
+        self.assertEqual(page.text("#samples-count"), "10 samples of 120.")
+        page.click("#samples button")
+        page.wait("document.querySelectorAll('#conversation-turns article').length === 2")
+        self.assertIn("Turn 2: accepted", page.text("#conversation-turns"))
+        self.assertIn("Difference from the turn before", page.text("#conversation-turns"))
+        self.assertNotEqual(page.value("document.title"), "hacked")
+        self.keep(page, "conversation")
+        address = page.value("location.href")
+        page.choose("#filter-result", "")
+        page.click("#samples li:nth-child(2) input")
+        page.wait("!document.querySelector('#comparison').hidden")
+        self.assertIn("added", page.text("#comparison-text"))
+        self.assertTrue(page.value("document.querySelectorAll('#comparison-code .taken').length > 0"))
+        self.keep(page, "comparison")
+        narrow = self.browser.page(420, 900)
+        for _ in range(2):  # by the link, and dark
+            narrow.open(address)
+            narrow.wait("document.querySelectorAll('#conversation-turns article').length === 2")
+            self.assertLessEqual(narrow.value("document.documentElement.scrollWidth - innerWidth"), 0)
+            self.keep(narrow, "conversation-narrow")
+            narrow.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        nameless = page.value("[...document.querySelectorAll('button, input, select, textarea')].filter(each => "
+                              "!each.labels?.length && !each.ariaLabel && !each.innerText.trim() && each.id !== 'file').length")
+        self.assertEqual(nameless, 0, "every control has a name")
+        repeated = page.value("[...document.querySelectorAll('[id]')].map(each => each.id)"
+                              ".filter((id, index, all) => all.indexOf(id) !== index).join()")
+        self.assertEqual(repeated, "", "every id is there once")
+
+    def test_the_page_is_small(self):
+        web = TESTS.parent / "web"
+        self.assertLess(sum(len(gzip.compress(each.read_bytes())) for each in web.iterdir()), 300_000)
+        for each in web.iterdir():
+            self.assertIsNone(re.search(r"(src|href|url\(|fetch\()[=('\" ]*https?://", each.read_text()), each)
 
     def test_a_hostile_module_is_text_and_a_wrong_one_is_refused_in_words(self):
         page = self.page()

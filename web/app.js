@@ -20,7 +20,7 @@ def get_init_inputs():
     return []
 `;
 // The search on the page: its record, its attempts, and the attempt that is shown.
-let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, showsModule: false};
+let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel"};
 let following = null;  // aborts the stream of events
 
 // ---- Talking to the server
@@ -77,7 +77,7 @@ const isOver = search => search && search.state !== "queued" && search.state !==
 async function follow(id) {
   following?.abort();
   const mine = following = new AbortController();
-  shown = {id, search: null, attempts: [], chosen: null, isChosenByHand: false, showsModule: false};
+  shown = {id, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel"};
   at("result").hidden = true;
   for (let wait = 500; !mine.signal.aborted && !isOver(shown.search); wait = Math.min(2 * wait, 5000)) {
     try {
@@ -174,16 +174,38 @@ function drawDetail() {
   at("headline").textContent = headline(verdict);
   at("headline").className = verdict.accepted ? "accepted" : "refused";
   at("words").textContent = attempt.words.trim();
+  at("copy").disabled = at("download").disabled = !attempt.kernel;
+  at("patch").hidden = at("patch-test").hidden = isJudgement || !verdict.accepted;
+  drawCode(attempt);
+}
+
+// Returns the message for each line of the kernel that the verdict names.
+function marksOf(verdict) {
   const marks = new Map();
   for (const each of [...(verdict.findings ?? []), ...(verdict.error ? [verdict.error] : [])])
     if (each.line > 0) marks.set(each.line, each.message);
-  at("copy").disabled = at("download").disabled = !attempt.kernel;
-  at("show-module").setAttribute("aria-pressed", String(shown.showsModule));
-  at("show-module").textContent = shown.showsModule ? "Show the kernel" : "Show the module";
-  at("code").setAttribute("aria-label", shown.showsModule ? "The module" : "The kernel");
-  const text = attempt.kernel || attempt.text || "";
-  if (shown.showsModule) showSource(at("code"), shown.search.order.source, new Map());
-  else showSource(at("code"), text, marks);
+  return marks;
+}
+
+// Shows the kernel, the module, or how the kernel differs from the module or another attempt.
+function drawCode(attempt) {
+  const others = shown.attempts.filter(each => each.kernel && each.number !== attempt.number);
+  const views = [["kernel", "The kernel"], ["module", "The module"]];
+  if (attempt.kernel) {
+    views.push(["from-module", "Difference from the module"]);
+    for (const each of others) views.push([`from-${each.number}`, `Difference from attempt ${each.number + 1}`]);
+  }
+  if (!views.some(([value]) => value === shown.view)) shown.view = "kernel";
+  at("view").replaceChildren(...views.map(([value, text]) => new Option(text, value)));
+  at("view").value = shown.view;
+  at("code").setAttribute("aria-label", views.find(([value]) => value === shown.view)[1]);
+  at("difference").textContent = "";
+  const {source} = shown.search.order;
+  at("code").classList.toggle("difference", shown.view.startsWith("from-"));
+  if (shown.view === "module") return showSource(at("code"), source, new Map());
+  if (shown.view === "kernel") return showSource(at("code"), attempt.kernel || attempt.text || "", marksOf(attempt.verdict));
+  const before = shown.view === "from-module" ? source : shown.attempts[Number(shown.view.slice("from-".length))].kernel;
+  at("difference").textContent = showDifference(at("code"), before, attempt.kernel);
 }
 
 function drawResult() {
@@ -206,7 +228,7 @@ function drawResult() {
 
 // ---- Tabs, forms and history
 
-const TABS = ["write", "judge", "history"];
+const TABS = ["write", "judge", "history", "runs"];
 
 function choose(tab) {
   for (const each of TABS) {
@@ -219,6 +241,7 @@ function choose(tab) {
 function leaveSearch() {
   following?.abort();
   at("result").hidden = true;
+  at("run").hidden = true;
   document.title = "Tritonsmith";
 }
 
@@ -244,6 +267,14 @@ async function drawHistory() {
 async function route() {
   complain("");
   const [, kind, id] = location.pathname.split("/");
+  if (kind === "run" && id) {
+    leaveSearch();
+    choose("runs");
+    at("panel-runs").hidden = true;
+    at("run").hidden = false;
+    return openRun(location.pathname.slice("/run/".length).split("/").map(decodeURIComponent).join("/"));
+  }
+  at("run").hidden = true;
   if (kind === "search" && id) {
     const {search} = await (await call(`/api/searches/${encodeURIComponent(id)}`)).json();
     const {order} = search;
@@ -264,6 +295,7 @@ async function route() {
   const tab = TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "write";
   choose(tab);
   if (tab === "history") await drawHistory();
+  if (tab === "runs") await drawRuns();
 }
 
 const orComplain = action => async (...words) => {
@@ -325,6 +357,14 @@ function prepareForms() {
   }
 }
 
+function save(text, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], {type: "text/x-python"}));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 function prepareButtons() {
   let target = null;
   for (const button of document.querySelectorAll("[data-file]"))
@@ -343,34 +383,38 @@ function prepareButtons() {
     at("copy").textContent = "Copied";
     setTimeout(() => { at("copy").textContent = "Copy the kernel"; }, 1500);
   }));
-  at("download").addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([shown.attempts[shown.chosen].kernel], {type: "text/x-python"}));
-    link.download = "kernel.py";
-    link.click();
-    URL.revokeObjectURL(link.href);
+  at("download").addEventListener("click", () => save(shown.attempts[shown.chosen].kernel, "kernel.py"));
+  at("view").addEventListener("change", () => {
+    shown.view = at("view").value;
+    drawCode(shown.attempts[shown.chosen]);
   });
-  at("show-module").addEventListener("click", () => {
-    shown.showsModule = !shown.showsModule;
-    drawDetail();
-  });
-  TABS.forEach((tab, index) => {
+  const downloadPatch = async part => {
+    const patch = await (await call(`/api/searches/${shown.id}/patch/${shown.chosen}`)).json();
+    save(patch[part], part === "test" ? `${patch.name}_test.py` : `${patch.name}.py`);
+  };
+  at("patch").addEventListener("click", orComplain(() => downloadPatch("module")));
+  at("patch-test").addEventListener("click", orComplain(() => downloadPatch("test")));
+  TABS.forEach(tab => {
     at(`tab-${tab}`).addEventListener("click", () => {
       history.pushState(null, "", `/#${tab}`);
       orComplain(route)();
     });
     at(`tab-${tab}`).addEventListener("keydown", event => {
-      const step = {ArrowRight: 1, ArrowLeft: TABS.length - 1}[event.key];
-      if (step) at(`tab-${TABS[(index + step) % TABS.length]}`).focus();
+      const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+      if (!step) return;
+      const open = TABS.filter(each => !at(`tab-${each}`).hidden);
+      at(`tab-${open[(open.indexOf(tab) + step + open.length) % open.length]}`).focus();
     });
   });
 }
 
 prepareForms();
 prepareButtons();
+prepareRuns();
 addEventListener("popstate", orComplain(route));
 orComplain(async () => {
   const info = await (await call("/api/info")).json();
   at("model").textContent = `model ${info.model}`;
+  at("tab-runs").hidden = !info.runs;
 })();
 orComplain(route)();

@@ -39,3 +39,56 @@ function drawChart(figure, attempts) {
   }
   figure.replaceChildren(svg);
 }
+
+// Returns a chart of [[step, value], ...]. say(text) tells the value under the pointer, or the last one.
+function curveOf(name, points, say) {
+  const width = 360, height = 130, left = 8, right = 52, top = 10, bottom = 20;
+  points = points.filter(([, value]) => Number.isFinite(value));
+  const make = (kind, attributes, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  const shown = value => Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(1)
+    : String(Number(value.toPrecision(3)));
+  const brief = value => Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-2) ? value.toExponential(0)
+    : String(Number(value.toPrecision(3)));
+  const steps = points.map(([step]) => step), values = points.map(([, value]) => value);
+  const [first, last] = [Math.min(...steps), Math.max(...steps)];
+  const lowest = Math.min(...values), highest = Math.max(...values), span = highest - lowest || 1;
+  const x = step => left + (width - left - right) * (last > first ? (step - first) / (last - first) : 0.5);
+  const y = value => height - bottom - (height - bottom - top) * (highest > lowest ? (value - lowest) / span : 0.5);
+  const told = index => `${shown(values[index])} at step ${steps[index]}`;
+  const end = points.length - 1;
+  const svg = make("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0",
+    "aria-label": end < 0 ? `${name} has no values` : `${name}: ${told(0)}, ${told(end)}; between ${shown(lowest)} and ${shown(highest)}`});
+  if (end < 0) return svg;
+  const dot = make("circle", {class: "dot", r: 3.5});
+  let at = end;
+  const mark = index => {
+    at = Math.max(0, Math.min(end, index));
+    dot.setAttribute("cx", x(steps[at]));
+    dot.setAttribute("cy", y(values[at]));
+    say(told(at));
+  };
+  svg.append(make("line", {class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom}),
+    make("text", {x: width - right + 6, y: y(highest) + 4}, brief(highest)),
+    make("text", {x: left, y: height - 5}, `step ${first}`),
+    make("text", {x: width - right, y: height - 5, "text-anchor": "end"}, String(last)),
+    make("path", {class: "best", d: points.map(([step, value], i) => `${i ? "L" : "M"}${x(step)} ${y(value)}`).join("")}), dot);
+  if (highest > lowest) svg.append(make("text", {x: width - right + 6, y: y(lowest) + 2}, brief(lowest)));
+  mark(end);
+  svg.addEventListener("pointermove", event => {
+    const box = svg.getBoundingClientRect(), wanted = (event.clientX - box.left) * width / box.width;
+    let nearest = 0;
+    steps.forEach((step, index) => { if (Math.abs(x(step) - wanted) < Math.abs(x(steps[nearest]) - wanted)) nearest = index; });
+    mark(nearest);
+  });
+  svg.addEventListener("pointerleave", () => mark(end));
+  svg.addEventListener("keydown", event => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (step) mark(at + step);
+  });
+  return svg;
+}

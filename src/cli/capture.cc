@@ -86,7 +86,7 @@ void show_module(std::size_t number, const CapturedModule& module) {
 void show_line(std::size_t number, const CapturedModule& module) {
   const std::string called = module.inputs.empty() ? "" : shown_call(module.inputs.front());
   const std::string others =
-      module.inputs.size() > 1 ? fmt::format(" and {} others", module.inputs.size() - 1) : "";
+      module.inputs.size() > 1 ? fmt::format(" and {} more", module.inputs.size() - 1) : "";
   const std::string head =
       fmt::format("{:>3}  {:<34} {:>6}  ", number,
                   module.target.empty() ? module.name : module.target, module.calls);

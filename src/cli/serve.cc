@@ -51,7 +51,7 @@ struct ServeModelOptions {
   ModelChoice model;
   GymChoice gym;
   Asking asking;
-  std::string name, listen, directory, serve_token_file, tokens_file;
+  std::string name, listen, directory, runs, serve_token_file, tokens_file;
   std::vector<std::string> settings;
 };
 
@@ -122,13 +122,21 @@ Status serve_model(ServeModelOptions options) {
                    .max_new_tokens = new_limit},
            .judge = shared_judge,
            .words = [&untimed](const Verdict& verdict) { return judge_text(verdict, untimed); }}));
+  std::unique_ptr<serve::runs::RunLibrary> runs;
+  if (!options.runs.empty()) {
+    TRY_ASSIGN(runs,
+               serve::runs::RunLibrary::open(options.runs, [&untimed](const Verdict& verdict) {
+                 return judge_text(verdict, untimed);
+               }));
+  }
   const std::string name = served_name(options);
   const serve::web::Routes routes(
       {.served = {.name = name, .model = model, .tokenizer = author->tokenizer()},
        .limits = {.choices = config.choices, .default_tokens = new_limit},
        .assistant = *assistant,
        .judge = shared_judge,
-       .judged_by = untimed});
+       .judged_by = untimed,
+       .runs = runs.get()});
   TRY_ASSIGN(const auto server, serve::web::WebServer::start(
                                     {.address = address,
                                      .tokens = std::move(tokens),
@@ -156,6 +164,9 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_option(
       "--dir", options->directory,
       "The folder of searches, verdicts and the secret (default: in the user's cache)");
+  command->add_option("--runs", options->runs,
+                      "The folder of runs and evaluations that the page shows to everybody who may "
+                      "use the server");
   auto* token_file = command->add_option("--serve-token-file", options->serve_token_file,
                                          "Clients must show the first line of this file as their "
                                          "key. Needed where other machines can reach HOST");
@@ -168,6 +179,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   add_gym_options(*command, options->gym);
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
   add_example(*command, "serve --model runs/rl-small/checkpoints/step-120 --listen 127.0.0.1:8000");
+  add_example(*command, "serve --model DIR --listen 127.0.0.1:8000 --runs runs");
   command->callback([&run, options] { run = [options] { return finish(serve_model(*options)); }; });
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/ask_program.h"
 #include "base/check.h"
+#include "base/printable.h"
 #include "modules/helper.h"
 
 namespace tritonsmith::modules {
@@ -22,6 +23,13 @@ constexpr const char* kStart =
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from tritonsmith_modules.main import main; main()";
 
+// Returns what tells a task from those of other calls: " with INPUTS", if that is short.
+std::string name_of_call(const std::string& inputs, std::size_t i) {
+  constexpr std::size_t longest = 72, shown = 40;
+  if (inputs.size() <= longest) return fmt::format(" with {}", inputs);
+  return fmt::format(" with call {}, {}...", i + 1, first_bytes(inputs, shown));
+}
+
 // Returns the folders of $PYTHONPATH, where the user's packages may be.
 Json python_path() {
   const char* variable = std::getenv("PYTHONPATH");
@@ -33,6 +41,17 @@ Json python_path() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return folders;
+}
+
+// Returns the helper's answer, unless it is an error.
+Result<Json> ask_helper(const Json& question) {
+  TRY_ASSIGN(const TempDir helper, write_helper());
+  TRY_ASSIGN(Json answer,
+             ask_program({gym::sandbox::guest_python(""), "-I", "-B", "-c", kStart, helper.path()},
+                         question, Deadline::after(kPatience)));
+  const std::string why = JsonReader(answer).string("error", "");
+  if (!why.empty()) return fail("{}", why);
+  return answer;
 }
 
 }  // namespace
@@ -56,16 +75,11 @@ Result<ModuleTasks> tasks_of_module(const ModuleRequest& request) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);
   if (error) return fail("the current folder cannot be read: {}", error.message());
-  TRY_ASSIGN(const TempDir helper, write_helper());
   const Json question = {{"target", request.target}, {"inputs", request.inputs},
                          {"init", request.init},     {"dtype", request.dtype},
                          {"folder", folder},         {"path", python_path()}};
-  TRY_ASSIGN(const Json answer,
-             ask_program({gym::sandbox::guest_python(""), "-I", "-B", "-c", kStart, helper.path()},
-                         question, Deadline::after(kPatience)));
+  TRY_ASSIGN(const Json answer, ask_helper(question));
   JsonReader reader(answer);
-  const std::string why = reader.string("error", "");
-  if (!why.empty()) return fail("{}", why);
   ModuleTasks made{.name = reader.string("name", ""),
                    .file = reader.string("file", ""),
                    .is_class = reader.boolean("is_class", false),
@@ -82,7 +96,21 @@ Result<ModuleTasks> tasks_of_module(const ModuleRequest& request) {
   TRY(reader.status());
   CHECK(tasks.size() == std::max<std::size_t>(request.inputs.size(), 1), "a task for each input");
   for (std::size_t i = 0; tasks.size() > 1 && i < tasks.size(); ++i)
-    tasks[i].id = fmt::format("{} with {}", made.name, request.inputs[i]);
+    tasks[i].id = made.name + name_of_call(request.inputs[i], i);
+  return made;
+}
+
+Result<ModuleTasks> module_of_file(Task task) {
+  TRY_ASSIGN(const Json answer, ask_helper({{"source", task.source}}));
+  JsonReader reader(answer);
+  ModuleTasks made{.name = "Model",
+                   .file = "the module",
+                   .is_class = true,
+                   .arguments = reader.string("arguments"),
+                   .keywords = reader.string("keywords"),
+                   .calls = {"*get_inputs()"}};
+  TRY(reader.status());
+  made.tasks.push_back(std::move(task));
   return made;
 }
 

@@ -47,4 +47,8 @@ bool is_python_name(std::string_view text);
 // follow, and what to do.
 Result<ModuleTasks> tasks_of_module(const ModuleRequest& request);
 
+// Describes a task whose source is a file in KernelBench's format, so that a patch can be made of it.
+// An error is one line: the constructor's arguments must be plain values.
+Result<ModuleTasks> module_of_file(Task task);
+
 }  // namespace tritonsmith::modules

@@ -53,6 +53,21 @@ TEST(ModuleTask, JoinsTheFilesOfAPackage) {
   EXPECT_THAT(two->tasks[1].source, HasSubstr("return [torch.randn(8)]"));
 }
 
+TEST(ModuleTask, ReadsTheConstructorsArgumentsOfAFile) {
+  const auto made =
+      module_of_file({.source = "import torch\nSIZE = 2 * 32\ndef get_init_inputs():\n"
+                                "    return [[SIZE, torch.float16], {'bias': False}]\n"});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->arguments, "2 * 32, torch.float16");
+  EXPECT_EQ(made->keywords, "'bias': False");
+  EXPECT_EQ(module_of_file({.source = "x = 1\n"})->arguments, "");
+  for (const char* source : {"def get_init_inputs():\n    return [len('abc')]\n",
+                             "def get_init_inputs():\n    return [SIZE]\n",
+                             "SIZE = SIZE\ndef get_init_inputs():\n    return [SIZE]\n",
+                             "def get_init_inputs():\n    return 4\n", "def get_init_inputs(:\n"})
+    EXPECT_FALSE(module_of_file({.source = source})) << source;
+}
+
 TEST(ModuleTask, SaysInOneLineWhyThereIsNone) {
   const auto tasks = tasks_of_module({.target = "no_such_package.m:f", .inputs = {"randn(4)"}});
   ASSERT_FALSE(tasks);

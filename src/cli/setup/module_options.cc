@@ -1,5 +1,7 @@
 #include "cli/setup/module_options.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/log.h"
@@ -38,8 +40,9 @@ Result<ModuleOptions> with_captured(const std::string& name, ModuleOptions optio
   if (!options.inputs.empty()) return options;
   options.inputs = captured.inputs;
   if (captured.left_out > 0)
-    LOG("{} is called in {} ways; this takes the {} most frequent", name,
-        captured.inputs.size() + captured.left_out, captured.inputs.size());
+    LOG("{} is called in {} ways; this takes the {}most frequent", name,
+        captured.inputs.size() + captured.left_out,
+        captured.inputs.size() == 1 ? "" : fmt::format("{} ", captured.inputs.size()));
   return options;
 }
 

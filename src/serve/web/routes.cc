@@ -1,6 +1,10 @@
 #include "serve/web/routes.h"
 
+#include <charconv>
+
 #include "base/utc_time.h"
+#include "modules/module_task.h"
+#include "modules/patch.h"
 #include "serve/assistant/verified_reply.h"
 #include "serve/web/page_files.h"
 
@@ -12,6 +16,8 @@ using openai::CallError;
 using openai::ReplyStream;
 
 constexpr std::string_view kSearches = "/api/searches";
+constexpr std::string_view kRuns = "/api/runs";
+constexpr std::string_view kSamples = "/api/samples/";
 
 WebReply json_reply(const Json& json, int status = 200) {
   return {.status = status, .body = to_line(json)};
@@ -38,12 +44,21 @@ std::string_view type_of(std::string_view name) {
   return "image/svg+xml";
 }
 
-// The page's file for a path, or nullptr. A link to a search is the page itself.
+// The page's file for a path, or nullptr. A link to a search or a run is the page itself.
 const PageFile* page_file(std::string_view path) {
-  const bool is_page = path == "/" || path.starts_with("/search/");
+  const bool is_page = path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
   for (const PageFile& each : page_files())
     if (each.name == (is_page ? "index.html" : path.substr(1))) return &each;
   return nullptr;
+}
+
+// Reads a number of a path, up to the next slash, which is removed with it.
+std::optional<std::size_t> number_at_start(std::string_view& path) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(path.begin(), path.end(), number);
+  if (error != std::errc() || (end != path.end() && *end != '/')) return std::nullopt;
+  path.remove_prefix(static_cast<std::size_t>(end - path.begin()) + (end == path.end() ? 0 : 1));
+  return number;
 }
 
 // A search as events, until it ends. It goes on when the client leaves.
@@ -95,6 +110,7 @@ WebReply Routes::answer(const WebCall& call) const {
     if (path == "/health") return health();
     if (path == "/metrics") return metrics();
     if (path == "/api/info") return info();
+    if (path.starts_with(kRuns) || path.starts_with(kSamples)) return run(call);
   }
   if (call.method == "POST") {
     if (path == "/v1/chat/completions") return chat(call);
@@ -166,11 +182,54 @@ WebReply Routes::search(const WebCall& call) const {
   if (call.method == "GET" && action == "events")
     return {.content_type = "text/event-stream",
             .stream = std::make_unique<SearchEvents>(parts_.assistant, id)};
+  if (call.method == "GET" && action.starts_with("patch/"))
+    return patch(id, action.substr(action.find('/') + 1));
   if (call.method == "POST" && action == "stop") {
     parts_.assistant.stop(id);
     return json_reply(Json::object());
   }
   return not_found(call.path);
+}
+
+WebReply Routes::patch(const std::string& search, const std::string& attempt) const {
+  std::string_view rest = attempt;
+  const auto number = number_at_start(rest);
+  const auto shown = parts_.assistant.show(search, 0);
+  if (!shown) return failure(shown.error());
+  const std::string path = fmt::format("{}/{}/patch/{}", kSearches, search, attempt);
+  if (!*shown || !number) return not_found(path);
+  const Json& order = (**shown)["search"]["order"];
+  for (const Json& each : (**shown)["attempts"]) {
+    if (each["number"] != *number || each.value("kernel", "").empty()) continue;
+    if (!each["verdict"].value("accepted", false))
+      return refusal({.message = "only an accepted kernel can take the module's place"});
+    const auto made = modules::module_of_file({.source = order.value("source", "")});
+    if (!made) return refusal({.message = made.error().message});
+    constexpr std::string_view name = "model_triton";
+    const modules::Patch patch = modules::patch_of(*made, each.value("kernel", ""), name);
+    return json_reply({{"name", name}, {"module", patch.module}, {"test", patch.test}});
+  }
+  return not_found(path);
+}
+
+WebReply Routes::run(const WebCall& call) const {
+  if (parts_.runs == nullptr)
+    return refusal({.status = 404,
+                    .message = "this server shows no runs; start it with --runs DIR",
+                    .code = "not_found"});
+  std::string_view path = call.path;
+  if (path == kRuns) {
+    const auto list = parts_.runs->list();
+    return list ? json_reply(*list) : failure(list.error());
+  }
+  std::optional<std::size_t> sample;
+  const bool is_sample = path.starts_with(kSamples);
+  path.remove_prefix(std::min(path.size(), is_sample ? kSamples.size() : kRuns.size() + 1));
+  if (is_sample && !(sample = number_at_start(path))) return not_found(call.path);
+  const std::string name(path);
+  const auto found = sample ? parts_.runs->conversation(name, *sample) : parts_.runs->show(name);
+  if (!found) return failure(found.error());
+  return *found ? json_reply(**found) : not_found(call.path);
 }
 
 WebReply Routes::models() const {
@@ -182,7 +241,8 @@ WebReply Routes::models() const {
 WebReply Routes::info() const {
   return json_reply({{"model", parts_.served.name},
                      {"verified", verified_name()},
-                     {"judged_by", parts_.judged_by}});
+                     {"judged_by", parts_.judged_by},
+                     {"runs", parts_.runs != nullptr}});
 }
 
 WebReply Routes::health() const {

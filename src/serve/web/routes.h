@@ -12,6 +12,10 @@
 //   GET  /api/searches/ID        with its attempts
 //   GET  /api/searches/ID/events the same as events, until it ends
 //   POST /api/searches/ID/stop
+//   GET  /api/searches/ID/patch/N   attempt N as a replacement of the module, and its test
+//   GET  /api/runs               the runs, if the server shows any
+//   GET  /api/runs/NAME          one of them
+//   GET  /api/samples/N/NAME     the conversation of its sample N
 #pragma once
 
 #include <atomic>
@@ -20,6 +24,7 @@
 
 #include "serve/assistant/assistant.h"
 #include "serve/openai/model_reply.h"
+#include "serve/runs/run_library.h"
 
 namespace tritonsmith::serve::web {
 
@@ -41,7 +46,8 @@ struct WebParts {
   openai::CallLimits limits;
   assistant::Assistant& assistant;
   assistant::SharedJudge& judge;
-  std::string judged_by;  // for the page: "this machine has no GPU: ..."
+  std::string judged_by;             // for the page: "this machine has no GPU: ..."
+  runs::RunLibrary* runs = nullptr;  // null: the server shows no runs
 };
 
 class Routes {
@@ -57,6 +63,8 @@ class Routes {
   WebReply completion(const WebCall& call) const;
   WebReply searches(const WebCall& call) const;
   WebReply search(const WebCall& call) const;
+  WebReply patch(const std::string& search, const std::string& attempt) const;
+  WebReply run(const WebCall& call) const;
   WebReply models() const;
   WebReply info() const;
   WebReply health() const;

@@ -228,6 +228,36 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
   EXPECT_EQ(again.get("/api/searches")["searches"][0]["id"], id);
 }
 
+TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
+  const Server server([](const generate::WriteRequest& request) {
+    return with_kernel(request.sampling.temperature == 0 ? "bad" : "class ModelNew: good");
+  });
+  const std::string id =
+      server.post("/api/searches",
+                  {{"source", kModule + std::string("\n\ndef get_init_inputs():\n"
+                                                    "    return [64]\n")},
+                   {"conversations", 2},
+                   {"turns", 1}},
+                  201)["id"];
+  server.followed(id);
+  const Json attempts = server.get("/api/searches/" + id)["attempts"];
+  const int good = attempts[0]["verdict"]["accepted"] ? 0 : 1;
+  const std::string path = "/api/searches/" + id + "/patch/";
+  const Json patch = server.get(path + std::to_string(good));
+  EXPECT_NE(patch["module"].get<std::string>().find("class ModelNew: good"), std::string::npos);
+  EXPECT_NE(patch["module"].get<std::string>().find("ARGUMENTS = [64]"), std::string::npos);
+  EXPECT_NE(patch["test"].get<std::string>().find("_compare([*get_inputs()])"), std::string::npos);
+  EXPECT_EQ(server.client().Get(path + std::to_string(1 - good))->status, 400);
+  for (const char* none : {"9", "x", "", "0x"})
+    EXPECT_EQ(server.client().Get(path + none)->status, 404) << none;
+}
+
+TEST(WebServer, ShowsRunsOnlyIfItsOperatorWishes) {
+  const Server server([](const auto&) { return ""; });
+  EXPECT_EQ(server.get("/api/info")["runs"], false);
+  EXPECT_EQ(server.client().Get("/api/runs")->status, 404);
+}
+
 TEST(WebServer, JudgesAPastedKernel) {
   const Server server([](const auto&) { return ""; });
   const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: bad"}};
