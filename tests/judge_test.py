@@ -299,5 +299,101 @@ class Judge(unittest.TestCase):
         self.assertRegex(broken.stdout, "!! +python +/nowhere/python has no torch and triton\n +-> ")
 
 
+class EditedPtx(unittest.TestCase):
+    """Without a GPU, edited PTX is checked and assembled, and not judged."""
+
+    FILES = pathlib.Path(__file__).resolve().parent / "ptx"
+
+    def judge(self, *words):
+        return subprocess.run([BINARY, "judge", "--task", self.FILES / "stream.py", "--kernel", self.FILES / "stream_kernel.py",
+                               "--target", "sm_90", "--backend", "evaluate", *words], capture_output=True, text=True, timeout=300)
+
+    def test_the_original_is_shown_and_an_edit_assembles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shown = self.judge("--show-ptx", folder, "--ptx", f"scale_relu={self.FILES / 'stream_wide.ptx'}")
+            self.assertEqual(shown.returncode, 3, shown.stdout + shown.stderr)
+            self.assertIn("the edited PTX assembles, and was not judged: that needs a GPU", shown.stderr)
+            self.assertIn("LDG.E.128", shown.stdout)
+            self.assertNotIn("accepted (", shown.stdout)
+            original = (pathlib.Path(folder) / "scale_relu.ptx").read_text()
+        self.assertEqual(original, (self.FILES / "stream.ptx").read_text(), "Triton writes other PTX: make tests/ptx anew")
+
+    def test_hostile_and_wrong_ptx_is_refused_with_its_line(self):
+        done = self.judge("--ptx", f"scale_relu={self.FILES / 'hostile/traps.ptx'}")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("refused_ir: the edited PTX is refused: line 26: `trap`", done.stdout)
+        done = self.judge("--ptx", f"scale_relu={self.FILES / 'hostile/more_threads.ptx'}")
+        self.assertIn("the original has 128 here, and the edit 256", done.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = pathlib.Path(folder) / "wrong.ptx"
+            wrong.write_text((self.FILES / "stream.ptx").read_text().replace("max.f32 \t%r7, %r8", "max.f32 \t%r7, %rd8"))
+            done = self.judge("--ptx", f"scale_relu={wrong}")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, "compile_error: the edited PTX does not assemble: line 43: ")
+
+    def test_names_of_kernels_are_checked(self):
+        done = self.judge("--ptx", f"other={self.FILES / 'stream.ptx'}")
+        self.assertIn("no kernel is named other, whose PTX is given; there is scale_relu", done.stdout)
+        for words, said in ((("--ptx", "scale_relu"), "give it as KERNEL_NAME=FILE"),
+                            (("--ptx", "scale_relu=/none.ptx"), "/none.ptx: No such file"),
+                            (("--ptx", "a=b", "--kernel", "c.py"), "give --kernel once")):
+            done = self.judge(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(said, done.stderr)
+
+
+@unittest.skipUnless(os.path.exists("/dev/nvidiactl"), "there is no GPU")
+class EditedPtxOnAGpu(unittest.TestCase):
+    """On a GPU of sm_90, edited PTX is judged as every kernel is."""
+
+    FILES = EditedPtx.FILES
+
+    def judge(self, text=None):
+        """Returns the verdict on the kernel, or on the edited text in its place."""
+        with tempfile.TemporaryDirectory() as folder:
+            words = []
+            if text is not None:
+                file = pathlib.Path(folder) / "edited.ptx"
+                file.write_text(text)
+                words = ["--ptx", f"scale_relu={file}"]
+            done = subprocess.run([BINARY, "judge", "--task", self.FILES / "stream.py", "--kernel", self.FILES / "stream_kernel.py",
+                                   "--json", "--no-store", *words], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def changed(self, before, after):
+        text = (self.FILES / "stream.ptx").read_text()
+        self.assertEqual(text.count(before), 1)
+        return text.replace(before, after)
+
+    def test_a_real_edit_is_right_and_faster(self):
+        original, edited = self.judge(), self.judge((self.FILES / "stream_wide.ptx").read_text())
+        self.assertTrue(original["accepted"], original)
+        self.assertTrue(edited["accepted"], edited)
+        note = next(each["message"] for each in edited["findings"] if each["rule"] == "edited_ptx")
+        times = original["time_ms"]["median"], edited["time_ms"]["median"]
+        print(f"\n{times[0]:.4f} ms as Triton compiles it, {times[1]:.4f} ms edited; {note}", file=sys.stderr)
+        self.assertLess(times[1], 0.8 * times[0])
+
+    def test_the_unchanged_text_is_judged_as_the_original(self):
+        verdict = self.judge((self.FILES / "stream.ptx").read_text())
+        self.assertTrue(verdict["accepted"], verdict)
+
+    def test_wrong_edits_are_refused(self):
+        edits = {
+            "writes one element past the end": ("add.s64 \t%rd8, %rd4, %rd5;", "add.s64 \t%rd8, %rd4, %rd5;\n\tadd.s64 %rd8, %rd8, 4;"),
+            "writes far away": ("add.s64 \t%rd8, %rd4, %rd5;", "mov.b64 \t%rd8, 4096;"),
+            "reads far away": ("add.s64 \t%rd7, %rd3, %rd5;", "mov.b64 \t%rd7, 4096;"),
+            "leaves most elements unwritten": ("@%p2 bra \t$L__BB0_1;", ""),
+            "rounds": ("0f3E800000", "0f3E810000"),
+        }
+        for name, edit in edits.items():
+            with self.subTest(name):
+                verdict = self.judge(self.changed(*edit))
+                self.assertFalse(verdict["accepted"], verdict)
+                self.assertEqual(verdict["fault"], "candidate", verdict)
+                print(f"{name}: {verdict['error']['class']}", file=sys.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

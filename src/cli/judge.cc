@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "base/cache_directory.h"
 #include "base/file.h"
@@ -42,6 +44,8 @@ struct JudgeOptions {
   Strides strides = Strides::any;
   std::string directory;
   std::string target;
+  std::vector<std::string> ptx;  // KERNEL_NAME=FILE
+  std::string show_ptx;          // a folder
   int trials = 3;
   bool json = false, feedback = false, no_store = false, adequacy = false;
 };
@@ -56,6 +60,11 @@ struct Judgement {
   std::vector<Verdict> verdicts;
 };
 
+// The store knows nothing of PTX, neither of edited PTX nor of the compiler's own.
+bool works_on_ptx(const JudgeOptions& options) {
+  return !options.ptx.empty() || !options.show_ptx.empty();
+}
+
 // Makes a job for each kernel and each task.
 Result<Judgement> read_jobs(const JudgeOptions& options) {
   gym::api::JudgeJob job{.policy = options.policy,
@@ -63,7 +72,7 @@ Result<Judgement> read_jobs(const JudgeOptions& options) {
                          .strides = options.strides,
                          .backend = options.backend,
                          .trials = options.trials,
-                         .use_store = !options.no_store};
+                         .use_store = !options.no_store && !works_on_ptx(options)};
   TRY_ASSIGN(const auto made, read_tasks(options.task, options.module));
   const std::vector<Task>& tasks = made.tasks;
   Judgement judgement;
@@ -86,6 +95,60 @@ std::string judge_directory(const JudgeOptions& options) {
   return cache_directory("judge");
 }
 
+// Reads the files of --ptx.
+Result<std::map<std::string, std::string>> read_edited(const JudgeOptions& options) {
+  std::map<std::string, std::string> edited;
+  if (options.ptx.empty()) return edited;
+  if (options.kernel_files.size() > 1)
+    return fail("--ptx changes the kernels of one candidate: give --kernel once");
+  for (const std::string& each : options.ptx) {
+    const std::size_t equals = each.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == each.size())
+      return fail("--ptx {}: give it as KERNEL_NAME=FILE; --show-ptx DIR writes such files", each);
+    TRY_ASSIGN(std::string text, read_file(each.substr(equals + 1)));
+    if (!edited.emplace(each.substr(0, equals), std::move(text)).second)
+      return fail("--ptx gives the kernel {} twice", each.substr(0, equals));
+  }
+  return edited;
+}
+
+// The PTX that the compiler made, written to a folder: one file for each kernel.
+class ShownPtx {
+ public:
+  static Result<std::unique_ptr<ShownPtx>> into(const std::string& folder) {
+    if (!folder.empty()) TRY(make_directories(folder));
+    return std::unique_ptr<ShownPtx>(new ShownPtx(folder));
+  }
+  // The judge's thread calls it.
+  std::function<void(const std::string&, const std::string&)> taker() {
+    if (folder_.empty()) return {};
+    return [this](const std::string& kernel, const std::string& ptx) {
+      const std::scoped_lock lock(mutex_);
+      const auto file = folder_ / (kernel + ".ptx");
+      const Status written = write_file_atomic(file, ptx);
+      if (!written)
+        failed_ = written.error();
+      else
+        files_.push_back(file.string());
+    };
+  }
+  // Says which files there are. Call it once the judge has ended.
+  Status tell() const {
+    if (failed_) return tl::unexpected(*failed_);
+    if (!folder_.empty() && files_.empty())
+      return fail("no kernel was compiled, so there is no PTX");
+    for (const std::string& file : files_) LOG("{}: the PTX that the judge launches", file);
+    return ok();
+  }
+
+ private:
+  explicit ShownPtx(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path folder_;
+  std::mutex mutex_;
+  std::vector<std::string> files_;
+  std::optional<Error> failed_;
+};
+
 Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   TRY(gym::compile::check_target(options.target));
   TRY_ASSIGN(Judgement judgement, read_jobs(options));
@@ -95,9 +158,13 @@ Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   config.target = options.target;
   if (options.adequacy) config.adequacy_secrets = kAdequacySecrets;
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
+  TRY_ASSIGN(config.ptx, read_edited(options));
+  TRY_ASSIGN(const auto shown, ShownPtx::into(options.show_ptx));
+  config.take_ptx = shown->taker();
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
   TRY_ASSIGN(judgement.verdicts, gym::api::judge_all(*judge, judgement.jobs));
+  TRY(shown->tell());
   return judgement;
 }
 
@@ -122,6 +189,11 @@ ExitCode ending_of(const Verdict& verdict, const std::string& name, const JudgeO
   if (is_task_failure(verdict))
     return finish(fail("{}: {}{}", options.task, verdict.error->message,
                        hint_at_module(verdict.error->message, options)));
+  if (!options.ptx.empty() && verdict.compiled && verdict.backend == Backend::evaluate)
+    return finish(fail_by_fault(
+        "{}: the edited PTX assembles, and was not judged: that needs a GPU, because the evaluator "
+        "of the CPU runs Triton IR",
+        name));
   return verdict.accepted || options.json ? ExitCode::done : ExitCode::not_accepted;
 }
 
@@ -191,6 +263,12 @@ void add_judge_command(CLI::App& app, Run& run) {
       fmt::format("The chip to judge for: {}. On another chip kernels are compiled and evaluated, "
                   "not timed (default: the GPU of this machine, else {})",
                   fmt::join(gym::compile::kTargets, ", "), gym::compile::kDefaultTarget));
+  command
+      ->add_option("--ptx", options->ptx,
+                   "KERNEL_NAME=FILE: launch this PTX in the place of a kernel's own. Repeatable")
+      ->allow_extra_args(false);
+  command->add_option("--show-ptx", options->show_ptx,
+                      "Write the PTX of each kernel to this folder, as KERNEL_NAME.ptx");
   add_data_option(*command, options->data);
   command->add_option("--store", options->directory,
                       "The folder of the verdict store (default: in the user's cache)");
@@ -208,6 +286,7 @@ void add_judge_command(CLI::App& app, Run& run) {
               "judge --task vit/block.py:Norm --inputs \"randn(8, 768)\" --init 768 --kernel "
               "candidate.py");
   add_example(*command, "judge --task relu.py --kernel tries/*.py --policy fused --json");
+  add_example(*command, "judge --task relu.py --kernel relu_triton.py --ptx relu=edited.ptx");
   command->callback([options, &run] { run = [options] { return judge(*options); }; });
 }
 

@@ -1,11 +1,13 @@
 #include "corpus_judge.h"
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "gym/api/judge_all.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/python_reference.h"
 #include "gym/judge/secret.h"
+#include "gym/ptx/ptx_text.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith::corpora {
@@ -63,6 +65,11 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
   config.referee_seconds = 6;          // likewise
   config.referees = options.referees;
   config.queue = 4096;
+  if (options.checks_ptx)
+    config.take_ptx = [](const std::string& kernel, const std::string& ptx) {
+      const Status allowed = gym::ptx::check_edited_ptx(ptx, ptx);
+      CHECK(allowed, "Triton's own PTX of {} is refused: {}", kernel, allowed.error().message);
+    };
   gym::judge::LocalJudgeParts parts;
   const Blindness& blindness = *corpus->blindness_;
   parts.inspect = [&blindness](std::string_view source, Policy policy) {

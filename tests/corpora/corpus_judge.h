@@ -41,6 +41,7 @@ class CorpusJudge {
     int slots = 2, referees = 2;
     bool gpu = false;   // jobs may be replayed on the first GPU
     std::string draws;  // what trials draw follows from this name; empty: it is new in each run
+    bool checks_ptx = false;  // stops if the check of edited PTX refuses what Triton itself wrote
   };
   static Result<std::unique_ptr<CorpusJudge>> start(const Options& options);
 

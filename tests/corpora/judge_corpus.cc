@@ -273,7 +273,9 @@ Result<int> run(const Options& options) {
   const auto files = those(all, [&](const CorpusFile& file) {
     return file.file.find(options.only) != std::string::npos;
   });
-  TRY_ASSIGN(const auto judge, CorpusJudge::start(options.judge));
+  CorpusJudge::Options of_mode = options.judge;
+  of_mode.checks_ptx = honest;
+  TRY_ASSIGN(const auto judge, CorpusJudge::start(of_mode));
   Score score(options);
   if (honest) {
     TRY(judge_honest(*judge, files, score));

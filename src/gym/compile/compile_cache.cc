@@ -111,16 +111,19 @@ int first_line(std::string_view ir) {
 }
 
 std::string compile_key(const CompileRequest& request, std::string_view compiler_version) {
-  return content_key(fmt::format("kernel without locations {}|{}|{}|{}|{}|{}\n{}", compiler_version,
-                                 request.target, request.num_warps, request.num_stages,
-                                 request.num_ctas, request.maxnreg, request.ttir));
+  // A request that asks for no PTX has the key that it always had.
+  const std::string ptx = request.ptx.empty() && !request.wants_ptx ? "" : "\nPTX\n" + request.ptx;
+  return content_key(fmt::format(
+      "kernel without locations {}|{}|{}|{}|{}|{}\n{}{}", compiler_version, request.target,
+      request.num_warps, request.num_stages, request.num_ctas, request.maxnreg, request.ttir, ptx));
 }
 
 namespace {
 
 std::size_t bytes_of(const CompileCache::Entry& entry) {
   if (const auto* kernel = std::get_if<CompiledKernel>(&entry))
-    return sizeof(entry) + kernel->cubin.size() + kernel->name.size();
+    return sizeof(entry) + kernel->cubin.size() + kernel->name.size() + kernel->ptx.size() +
+           kernel->instructions.size();
   const auto& failure = std::get<sandbox::CandidateFailure>(entry);
   return sizeof(entry) + failure.error.message.size() + failure.error.excerpt.size();
 }
@@ -164,10 +167,13 @@ std::string to_base64(std::string_view bytes) {
 }
 
 Json to_json(const CompiledKernel& kernel) {
-  return {{"cubin", to_base64(kernel.cubin)},    {"name", kernel.name},
-          {"registers", kernel.registers},       {"spills", kernel.spills},
-          {"shared_bytes", kernel.shared_bytes}, {"scratch_bytes", kernel.scratch_bytes},
-          {"num_warps", kernel.num_warps}};
+  Json json = {{"cubin", to_base64(kernel.cubin)},    {"name", kernel.name},
+               {"registers", kernel.registers},       {"spills", kernel.spills},
+               {"shared_bytes", kernel.shared_bytes}, {"scratch_bytes", kernel.scratch_bytes},
+               {"num_warps", kernel.num_warps}};
+  if (!kernel.ptx.empty()) json["ptx"] = kernel.ptx;
+  if (!kernel.instructions.empty()) json["instructions"] = kernel.instructions;
+  return json;
 }
 
 Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
@@ -178,7 +184,9 @@ Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
                         .spills = static_cast<int>(reader.integer("spills", 0)),
                         .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0)),
                         .scratch_bytes = static_cast<int>(reader.integer("scratch_bytes", 0)),
-                        .num_warps = static_cast<int>(reader.integer("num_warps", 0))};
+                        .num_warps = static_cast<int>(reader.integer("num_warps", 0)),
+                        .ptx = reader.string("ptx", ""),
+                        .instructions = reader.string("instructions", "")};
   TRY(reader.status());
   if (!cubin || cubin->empty()) return fail("'cubin': must be base64");
   kernel.cubin = *cubin;

@@ -19,7 +19,10 @@ struct CompileRequest {
   int num_ctas = 1;
   int maxnreg = 0;  // 0: the compiler sets no limit
   std::string target = "sm_90";
-  std::uint64_t job = 0;  // the job that the kernel belongs to, for turns; 0: a job of its own
+  // Edited PTX, which is assembled in place of the compiler's own. Empty: there is none.
+  std::string ptx;
+  bool wants_ptx = false;  // the reply shall hold the compiler's own PTX
+  std::uint64_t job = 0;   // the job that the kernel belongs to, for turns; 0: a job of its own
 };
 
 struct CompiledKernel {
@@ -29,6 +32,9 @@ struct CompiledKernel {
   // Global memory for each program. Descriptors that are made on the device need it.
   int scratch_bytes = 0;
   int num_warps = 0;  // per block; 0: the request's number
+  // The compiler's own PTX and, of edited PTX, its instructions in words. Both are empty unless the
+  // request asks for them.
+  std::string ptx, instructions;
   bool operator==(const CompiledKernel&) const = default;
 };
 struct CompileOutcome {

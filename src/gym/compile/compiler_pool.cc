@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "gym/ptx/ptx_text.h"
+
 namespace tritonsmith::gym::compile {
 namespace {
 
@@ -20,12 +22,30 @@ std::string request_text(const CompileRequest& request) {
                {"num_ctas", request.num_ctas},
                {"target", request.target}};
   if (request.maxnreg > 0) json["maxnreg"] = request.maxnreg;
+  if (!request.ptx.empty()) json["ptx"] = request.ptx;
+  if (request.wants_ptx) json["wants_ptx"] = true;
   return to_line(json);
 }
 
 sandbox::CandidateFailure refused(ErrorClass error_class, std::string message) {
   return {.stage = Stage::captured,
           .error = {.error_class = error_class, .message = std::move(message)}};
+}
+
+sandbox::CandidateFailure refused_ptx(const Error& error) {
+  return refused(ErrorClass::refused_ir, "the edited PTX is refused: " + error.message);
+}
+
+// Returns the kernel of a worker's reply. Edited PTX must stand in the frame of the compiler's own.
+CompileCache::Entry entry_of(const Json& reply, const CompileRequest& request) {
+  auto kernel = compiled_kernel_from_json(reply);
+  if (!kernel)
+    return refused(ErrorClass::compile_error,
+                   "the compiler's answer is no kernel: " + kernel.error().message);
+  if (!request.ptx.empty())
+    if (const Status same = ptx::check_edited_ptx(kernel->ptx, request.ptx); !same)
+      return refused_ptx(same.error());
+  return *std::move(kernel);
 }
 
 }  // namespace
@@ -61,6 +81,9 @@ void CompilerPool::submit(CompileJob job) {
   auto bare = without_locations(job.request.ttir);
   if (!bare) return refuse(ErrorClass::refused_ir, bare.error().message);
   job.request.ttir = *std::move(bare);
+  if (!job.request.ptx.empty())
+    if (const auto read = ptx::read_ptx(job.request.ptx); !read)
+      return give(job, {.result = refused_ptx(read.error())});
   unsorted_.push_back(std::move(job));
 }
 
@@ -191,14 +214,9 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
     give_results(std::move(work), failure, compile_ms);
     return;
   }
-  auto kernel = compiled_kernel_from_json(reply);
-  if (kernel)
-    give_results(std::move(work), *kernel, compile_ms);
-  else
-    give_results(std::move(work),
-                 refused(ErrorClass::compile_error,
-                         "the compiler's answer is no kernel: " + kernel.error().message),
-                 compile_ms);
+  if (work.jobs.empty()) return;  // all of them were cancelled
+  const CompileCache::Entry entry = entry_of(reply, work.jobs.front().request);
+  give_results(std::move(work), entry, compile_ms);
 }
 
 // CPU time does not grow when the machine is busy. But a worker tells its own, and a kernel may

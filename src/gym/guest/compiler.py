@@ -2,13 +2,16 @@
 
 request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" (optional), "target": "sm_90"}
 The answer is {"cubin": base64, "name", "registers", "spills", "shared_bytes"} or {"error": {"class", "message", "line", ...}}.
+With "ptx" in the request, that text is assembled in place of the PTX made here; with "ptx" or "wants_ptx", the answer has the
+"ptx" made here. compiler_pool.cc has checked an edited text before, and compares it with the one made here afterwards.
 
 The text may be hostile. So this module checks it before Triton's own passes see it: it allows only known dialects, only
-inline assembly that computes (assembly.py), no addresses made of integers, and no library but libdevice. Nothing is cached here, and ptxas is the only
-program that is started.
+inline assembly that computes (assembly.py), no addresses made of integers, and no library but libdevice. Nothing is
+cached here, and ptxas and cuobjdump are the only programs that are started.
 """
 
 import base64
+import collections
 import os
 import re
 import signal
@@ -43,6 +46,8 @@ ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
 TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
+MEMORY = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOM", "RED", "LDGSTS", "UBLKCP", "UTMA")
+MOST_INSTRUCTIONS = 10
 PTXAS_KILLED = 75  # the worker's exit code if ptxas was killed; compiler_pool.cc knows it, too
 
 
@@ -151,6 +156,33 @@ def run_ptxas(ptx, options, capability):
             return file.read(), done.stderr
 
 
+def assemble_edited(ptx, options, capability):
+    """Assembles a text that somebody edited. The errors name lines of that text."""
+    try:
+        return run_ptxas(ptx, options, capability)
+    except Refused as error:
+        lines = re.findall(r"kernel\.ptx, line (\d+); (?:error|fatal)\s*: (.*)", str(error))
+        told = "; ".join(f"line {line}: {message.strip()}" for line, message in lines[:8])
+        raise Refused("compile_error", f"the edited PTX does not assemble: {told or str(error)}") from None
+
+
+def instructions_of(cubin):
+    """Returns the number of machine instructions and the most frequent of them, those that reach memory first."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([knobs.nvidia.cuobjdump.path, "-sass", file.name], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    names = re.findall(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", done.stdout, re.MULTILINE)
+    counts = collections.Counter(name for name in names if name != "NOP")
+    if not counts:
+        return ""
+    memory = [name for name in sorted(counts) if name.startswith(MEMORY)]
+    others = [name for name, _ in counts.most_common() if name not in memory]
+    shown = ", ".join(f"{counts[name]} {name}" for name in (memory + others)[:MOST_INSTRUCTIONS])
+    return f"{sum(counts.values())} instructions, among them {shown}"
+
+
 def number_in(pattern, text):
     match = re.search(pattern, text)
     return int(match.group(1)) if match else 0
@@ -184,13 +216,17 @@ def lower(request):
     capability = backend.target.arch
     llir, options, metadata = lower_to_llvm(request, backend)
     ptx = backend.make_ptx(llir, metadata, options, capability)
-    cubin, log = run_ptxas(ptx, options, capability)
+    edited = request.get("ptx")
+    cubin, log = assemble_edited(edited, options, capability) if edited else run_ptxas(ptx, options, capability)
     available = chip_of(request["target"])["shared_memory_per_block_optin"]
     if metadata["shared"] > available:
         raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, {available} available")
     if (metadata["tmem_size"] or 0) > TENSOR_MEMORY:
         raise Refused("out_of_resources", f"tensor memory: {metadata['tmem_size']} columns needed, {TENSOR_MEMORY} available")
-    return {"cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],
+    shown = {"ptx": ptx} if edited or request.get("wants_ptx") else {}
+    if edited:
+        shown["instructions"] = instructions_of(cubin)
+    return {**shown, "cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],
             "registers": number_in(r"Used (\d+) registers", log),
             "spills": number_in(r"(\d+) bytes spill stores", log) // 4, "shared_bytes": metadata["shared"],
             "scratch_bytes": metadata["global_scratch_size"],

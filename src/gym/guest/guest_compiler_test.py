@@ -40,6 +40,22 @@ class Compiler(unittest.TestCase):
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
 
+    def test_edited_ptx_takes_the_place_of_the_compilers(self):
+        kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}
+        original = compile_kernel({**kernel, "wants_ptx": True})
+        self.assertIn(".visible .entry", original["ptx"])
+        self.assertNotIn("ptx", compile_kernel(kernel))
+        ptx = original["ptx"]
+        same = compile_kernel({**kernel, "ptx": ptx})
+        self.assertEqual((same["cubin"], same["ptx"], same["registers"]), (original["cubin"], ptx, original["registers"]))
+        self.assertRegex(same["instructions"], r"^\d+ instructions, among them \d+ LDG")
+        shorter = compile_kernel({**kernel, "ptx": ptx.replace("\tret;", "\tbar.sync 0;\n\tret;")})
+        self.assertNotEqual(shorter["cubin"], original["cubin"])
+        self.assertEqual(shorter["ptx"], ptx, "the answer has the compiler's own text")
+        wrong = compile_kernel({**kernel, "ptx": ptx.replace("\tret;", "\tmov.u32 %r9999, 1;\n\tret;")})
+        line = ptx[:ptx.index("\tret;")].count("\n") + 1
+        self.assertIn(f"the edited PTX does not assemble: line {line}: ", wrong["error"]["message"])
+
     def test_shared_memory_ends_where_the_targets_does(self):
         products = """
 @triton.jit

@@ -364,17 +364,30 @@ referee::RefereeJob Coordinator::referee_job(const JobProgress& progress) const 
 void Coordinator::compile_and_referee(JobProgress& progress) {
   const std::uint64_t serial = progress.serial;
   progress.units = compile_units(*progress.plan);
+  const bool is_edited = !config_.ptx.empty() && !progress.job.self_test;
+  if (is_edited) {
+    if (const Status put = put_ptx(config_.ptx, progress.units); !put) {
+      progress.plan_error = put.error().message;
+      progress.plan.reset();
+      progress.units.clear();
+      conclude(serial);
+      return;
+    }
+  }
   const bool on_gpu = progress.job.backend == Backend::replay;
-  progress.pending = progress.units.size() + (on_gpu ? 0 : 1);
+  // The evaluator runs Triton IR, so it knows nothing of edited PTX.
+  const bool evaluates = !on_gpu && !is_edited;
+  progress.pending = progress.units.size() + (evaluates ? 1 : 0);
   for (std::size_t unit = 0; unit < progress.units.size(); ++unit) {
     compile::CompileRequest& request = progress.units[unit].request;
     request.job = serial;
+    request.wants_ptx = config_.take_ptx && !progress.job.self_test;
     progress.units[unit].pool_id =
         parts_.pool->compile(request, [this, serial, unit](compile::CompileOutcome outcome) {
           events_.push(Compiled{serial, unit, std::move(outcome)});
         });
   }
-  if (!on_gpu)
+  if (evaluates)
     hand_to_referee(progress, referee_job(progress), referee_work_);
   else if (progress.pending == 0)
     replay(progress);
@@ -413,9 +426,12 @@ void Coordinator::hand_to_referee(const JobProgress& progress, referee::RefereeJ
 void Coordinator::handle(Compiled& event) {
   JobProgress* progress = find(event.serial);
   if (progress == nullptr || progress->units.at(event.unit).is_dropped) return;
-  if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result);
-      kernel != nullptr && progress->job.backend != Backend::replay)
-    kernel->cubin.clear();  // the evaluator does not need it
+  if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result)) {
+    if (progress->units.at(event.unit).request.wants_ptx)
+      config_.take_ptx(progress->units.at(event.unit).name, kernel->ptx);
+    if (progress->job.backend != Backend::replay)
+      kernel->cubin.clear();  // the evaluator does not need it
+  }
   progress->units.at(event.unit).outcome = std::move(event.outcome);
   if (const auto failed = deciding_failure(*progress)) stop_compiling(*progress, *failed + 1);
   advance(event.serial);

@@ -1,5 +1,7 @@
 #include "gym/judge/job_progress.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -96,6 +98,15 @@ std::set<std::size_t> unfit_kernels(const JobProgress& progress) {
   return unfit;
 }
 
+// Says what became of a kernel's edited PTX.
+Finding edited_ptx(const CompileUnit& unit, const compile::CompiledKernel& compiled) {
+  return {.rule = "edited_ptx",
+          .severity = Severity::note,
+          .message = fmt::format("the PTX of {} was edited: {} registers, {} spills{}{}", unit.name,
+                                 compiled.registers, compiled.spills,
+                                 compiled.instructions.empty() ? "" : "; ", compiled.instructions)};
+}
+
 // Returns false if one of the kernels did not compile.
 bool add_kernels(const JobProgress& progress, Verdict& verdict) {
   verdict.kernels.resize(progress.plan->kernels.size());
@@ -123,6 +134,10 @@ bool add_kernels(const JobProgress& progress, Verdict& verdict) {
       report.shared_bytes = compiled->shared_bytes;
     }
   }
+  for (const CompileUnit& unit : progress.units)
+    if (const auto* compiled = compiled_kernel(unit);
+        compiled != nullptr && !unit.request.ptx.empty())
+      verdict.findings.push_back(edited_ptx(unit, *compiled));
   verdict.stage_ms.emplace_back("compile", slowest);
   for (const std::size_t kernel : progress.passed_over)
     verdict.findings.push_back(
@@ -194,7 +209,28 @@ std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
                                          .target = plan.target}});
     at->kernels.push_back(k);
   }
+  std::map<std::string, int> seen;
+  for (CompileUnit& unit : units) {
+    const std::string& name = plan.kernels[unit.kernels.front()].name;
+    const int number = ++seen[name];
+    unit.name = number == 1 ? name : fmt::format("{}.{}", name, number);
+  }
   return units;
+}
+
+Status put_ptx(const std::map<std::string, std::string>& ptx, std::vector<CompileUnit>& units) {
+  for (const auto& [name, text] : ptx) {
+    const auto unit = std::ranges::find(units, name, &CompileUnit::name);
+    if (unit == units.end()) {
+      std::vector<std::string> known;
+      for (const CompileUnit& each : units) known.push_back(each.name);
+      return fail("no kernel is named {}, whose PTX is given; there {} {}", name,
+                  known.size() == 1 ? "is" : "are",
+                  known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    unit->request.ptx = text;
+  }
+  return ok();
 }
 
 std::optional<std::size_t> deciding_failure(const JobProgress& progress) {

@@ -3,6 +3,7 @@
 // no waiting: the coordinator moves the job on.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ namespace tritonsmith::gym::judge {
 struct CompileUnit {
   compile::CompileRequest request;
   std::vector<std::size_t> kernels;  // indices into Plan::kernels
-  std::uint64_t pool_id = 0;         // the compilation under way
-  bool is_dropped = false;           // its outcome would change nothing
+  // The kernel's name; "NAME.2" is the second of that name in the plan's order.
+  std::string name;
+  std::uint64_t pool_id = 0;  // the compilation under way
+  bool is_dropped = false;    // its outcome would change nothing
   std::optional<compile::CompileOutcome> outcome;
 };
 
@@ -50,6 +53,8 @@ struct JobProgress {
 };
 
 std::vector<CompileUnit> compile_units(const plan::Plan& plan);
+// Puts edited PTX into the units of its names. Fails if a name is that of no unit.
+Status put_ptx(const std::map<std::string, std::string>& ptx, std::vector<CompileUnit>& units);
 // Returns the index of the first unit whose failure decides that the candidate does not compile.
 // No unit behind it can change the verdict. A config that does not fit the chip decides only once
 // its launch has no other config.
