@@ -113,11 +113,6 @@ Status Coordinator::learn_versions() {
   return ok();
 }
 
-JudgeVersions Coordinator::versions() const {
-  const std::lock_guard lock(versions_mutex_);
-  return versions_;
-}
-
 bool Coordinator::answered_by_store(JobProgress& progress) {
   if (!parts_.store) return false;
   auto stored = parts_.store->find(progress.key);

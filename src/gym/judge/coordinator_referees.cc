@@ -3,6 +3,11 @@
 
 namespace tritonsmith::gym::judge {
 
+JudgeVersions Coordinator::versions() const {
+  const std::lock_guard lock(versions_mutex_);
+  return versions_;
+}
+
 // A referee process dies with the thread that started it, so each referee has its own thread.
 void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue,
                                 int number, std::string device) {
