@@ -301,9 +301,8 @@ class Serve(unittest.TestCase):
         page.wait("document.querySelector('#notice').innerText.includes('does not answer')")
         self.keep(page, "gone")
         served = Served(self.model_url, self.folder / "killed", *words, port=served.port)
-        page.wait("document.querySelectorAll('#attempts li').length >= 4", 300)  # the search goes on
-        page.click("#stop")
-        page.wait("document.querySelector('#state').dataset.state === 'stopped'", 60)
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)  # the search went on
+        self.assertGreaterEqual(page.value("document.querySelectorAll('#attempts li').length"), 200)
         page.click("#tab-history")
         page.wait("document.querySelectorAll('#history tr').length === 1")
         self.keep(page, "history")
