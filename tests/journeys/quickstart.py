@@ -7,6 +7,7 @@ instead of starting again (here it finds everything done).
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -64,7 +65,8 @@ def main():
         write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3"],
                                capture_output=True, text=True, timeout=300)
         assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
-        assert "3 completions, 0 verified, 96 tokens" in write.stderr, write.stderr  # 32 tokens each, the model's limit
+        told = re.search(r"3 completions, 0 verified, (\d+) tokens", write.stderr)
+        assert told and 32 < int(told[1]) <= 96, write.stderr  # at most 32 tokens each, the model's limit
         assert "of 3 conversations 0 are verified at their last turn, 0 at their best" in write.stderr, write.stderr
 
         again = quickstart(out)
