@@ -171,8 +171,11 @@ def instructions_of(cubin):
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = subprocess.run([knobs.nvidia.cuobjdump.path, "-sass", file.name], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        try:
+            done = subprocess.run([knobs.nvidia.cuobjdump.path, "-sass", file.name], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        except OSError:
+            return ""  # the kernel is none the worse for it
     names = re.findall(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", done.stdout, re.MULTILINE)
     counts = collections.Counter(name for name in names if name != "NOP")
     if not counts:

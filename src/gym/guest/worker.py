@@ -2,7 +2,7 @@
 
 The worker is jailed because it parses hostile IR. It keeps its memory from one kernel to the next. So tritonsmith lets it
 serve a bounded number of requests and then has the zygote fork a fresh one. tritonsmith detects time-outs and crashes.
-The worker may start one program: ptxas.
+The worker may start two programs: ptxas, and cuobjdump for edited PTX.
 """
 
 import os
@@ -15,12 +15,13 @@ LOADERS = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
 
 def programs():
-    """Returns the programs that a worker may execute: every ptxas that Triton brings, and the dynamic loader."""
+    """Returns the programs that a worker may execute: those of Triton that assemble and list, and the dynamic loader."""
     triton = sys.modules.get("triton")
     if triton is None:
         return []
     folder = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin")
-    flavours = [name for name in os.listdir(folder) if name.startswith("ptxas")] if os.path.isdir(folder) else []
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    flavours = [name for name in names if name.startswith("ptxas") or name in ("cuobjdump", "nvdisasm")]
     loaders = [os.path.realpath(path) for path in LOADERS if os.path.exists(path)]
     return [*(os.path.join(folder, name) for name in flavours), *loaders]
 

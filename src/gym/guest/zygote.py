@@ -9,7 +9,7 @@ Theory of operation
       |        stderr is a pipe that tritonsmith keeps the tail of.
       +- guest     one per candidate. Its first act is the jail; then it reads one request from its own
       |            socket, captures, writes one reply and ends.
-      +- worker    long lived, jailed likewise but able to start ptxas: worker.py.
+      +- worker    long lived, jailed likewise but able to start ptxas and cuobjdump: worker.py.
 
 tritonsmith makes each guest's socket pair and output pipes, and sends one end of each with "fork". The zygote keeps none
 of them, so the other ends close when the guest dies. Only the zygote reaps. It reports the wait status on the control
