@@ -194,6 +194,16 @@ Status Parser::parse_constant(Operation& operation) {
   return ok();
 }
 
+Status Parser::parse_symbol(Operation& operation) {
+  scanner_.advance();  // the @
+  if (scanner_.peek() == '"') {
+    TRY_ASSIGN(operation.symbol, scanner_.string());
+  } else {
+    operation.symbol = scanner_.word();
+  }
+  return ok();
+}
+
 // Reads all other operations: operands, words, attributes, brackets and commas in any order, then
 // ": types -> types".
 Status Parser::parse_loose(Operation& operation) {
@@ -231,12 +241,7 @@ Status Parser::parse_loose(Operation& operation) {
         break;
       }
       case '@':
-        scanner_.advance();
-        if (scanner_.peek() == '"') {
-          TRY_ASSIGN(operation.symbol, scanner_.string());
-        } else {
-          operation.symbol = scanner_.word();
-        }
+        TRY(parse_symbol(operation));
         break;
       case '^':
         TRY(parse_successor(operation));

@@ -46,6 +46,7 @@ class Parser {
   Status parse_if(Operation& operation);
   Status parse_while(Operation& operation);
   Status parse_constant(Operation& operation);
+  Status parse_symbol(Operation& operation);
   Status parse_loose(Operation& operation);
   Status parse_loose_word(Operation& operation);
   Status parse_tail(Operation& operation);
