@@ -76,9 +76,9 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
       break;
     }
   std::uint64_t value = 0;
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value, base);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
+    return std::nullopt;
   return negative ? 0 - value : value;
 }
 
