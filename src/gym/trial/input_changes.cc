@@ -122,6 +122,11 @@ bool is_mask(const at::Tensor& tensor) {
   return tensor.eq(low).logical_or_(tensor.eq(high)).all().item<bool>();
 }
 
+// Says whether a mask's values would hide something: zeros in a product, infinities in a sum.
+bool hides(const at::Tensor& tensor) {
+  return tensor.eq(0).logical_or_(tensor.isinf()).any().item<bool>();
+}
+
 bool holds_whole_numbers(const at::Tensor& tensor) {
   return c10::isIntegralType(tensor.scalar_type(), false);
 }
@@ -440,7 +445,7 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
       change = whole_numbers(kind, inputs_[k], rng);
     else if (ways_[k] == Way::never_drawn && kind == Perturbation::scaled &&
              is_list_in_source(task_, inputs_[k]) && tensor.is_floating_point() &&
-             !holds_one_value(tensor) && !is_mask(tensor))
+             !holds_one_value(tensor) && !(is_mask(tensor) && hides(tensor)))
       change = {.seed = rng.next_u64(), .pattern = Pattern::listed};
     else if (ways_[k] == Way::never_drawn)
       change = never_drawn(kind, tensor, rng);
