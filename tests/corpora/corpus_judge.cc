@@ -65,7 +65,9 @@ std::set<std::string> kernels_with_assembly(const std::filesystem::path& tests) 
   std::set<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(tests / "honest/files")) {
     const auto text = read_file(file.path());
-    if (!text || text->find("inline_asm_elementwise") == std::string::npos) continue;
+    const bool has_assembly = text && (text->find("inline_asm_elementwise") != std::string::npos ||
+                                       text->find("gdc_") != std::string::npos);
+    if (!has_assembly) continue;
     for (std::sregex_iterator at(text->begin(), text->end(), function), end; at != end; ++at)
       names.insert((*at)[1]);
   }
