@@ -58,7 +58,7 @@ class TimedJudge : public gym::api::Judge {
   std::deque<Job> jobs_;
 };
 
-// What one `gym work` has.
+// The store, the judge and the thread of one `gym work`.
 struct Worker {
   Worker(const gym::service::RedisAddress& address, Milliseconds span, int at_once)
       : store(*gym::service::RedisJobStore::open(

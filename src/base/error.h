@@ -12,7 +12,7 @@
 
 namespace tritonsmith {
 
-// Who must act on an Error. The exit code of a program shows it (cli/call/exit_code.h).
+// ErrorKind says who must act on an Error. A program's exit code shows it (cli/call/exit_code.h).
 enum class ErrorKind {
   input,  // the call, its config, a task or a file: another call may succeed
   fault,  // a right call had no result: a process died, a service is away, the run was stopped

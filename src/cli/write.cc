@@ -111,8 +111,8 @@ Result<search::SearchConfig> config_of(const WriteOptions& options) {
                        options.settings);
 }
 
-// What decides the records of a search. A folder of records is gone on with under the same options
-// only.
+// Returns the options on which the records of a search depend. A search continues in a folder of
+// records only under the same options.
 Json what_decides(const std::vector<Task>& tasks, const WriteOptions& options,
                   const search::SearchConfig& config) {
   Json decides = {{"model", options.model.name},

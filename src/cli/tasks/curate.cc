@@ -37,7 +37,7 @@ Result<curate::Query> query_of(const CurateOptions& options) {
   return query;
 }
 
-// Of what `tasks distil` paid for these folders.
+// Returns what `tasks distil` paid for these folders, in the currency of its prices.
 double cost_of(const std::vector<std::string>& folders) {
   double cost = 0;
   for (const std::string& folder : folders) {
@@ -100,7 +100,7 @@ std::string suites_named(const CurateOptions& options) {
                      options.reads_plans ? " and by launch plan" : "");
 }
 
-// What the data card says below the rows' licences.
+// Returns the text that the data card shows below the rows' licences.
 std::string report_of(const CurateOptions& options, const curate::Query& query,
                       const curate::Curated& curated, double cost) {
   std::vector<std::string> sources;

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "gym/compare/compare.h"
-#include "gym/plan/analysis/forward_facts.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
@@ -32,13 +31,12 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
   double largest = result.is_exact_known ? 0 : std::numeric_limits<double>::infinity();
   std::vector<int> outputs;
   plan::append_tensors(sides.task().outputs, outputs);
-  const std::vector<double> fills = plan::analysis::large_numbers(sides.config.task);
   for (const int index : outputs) {
     at::Tensor output = tensors::tensor_at(sides.reference.tensors(), index);
     if (!output.is_floating_point()) continue;
     at::Tensor exact =
         exact_table.empty() ? at::Tensor() : exact_table.at(static_cast<std::size_t>(index));
-    if (const at::Tensor filled = compare::filled_elements(output, fills);
+    if (const at::Tensor filled = compare::filled_elements(output, sides.fills);
         filled.defined() && exact.defined()) {
       output = output.masked_fill(filled, 0);
       exact = exact.masked_fill(filled, 0);

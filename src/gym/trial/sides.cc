@@ -43,7 +43,8 @@ Sides::Sides(const TrialConfig& trial_config, language::KernelExecutor& kernel_e
                  .deadline = config.deadline,
                  .launches = launches_of(config),
                  .device = &device,
-                 .draws_seed = seed_of("draws")}) {}
+                 .draws_seed = seed_of("draws")}),
+      fills(plan::analysis::large_numbers(config.task)) {}
 
 compare::Tolerance tolerance_of(const Sides& sides) {
   std::vector<int> indices = input_tensors(sides.config.task);
@@ -64,7 +65,7 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .tolerance = tolerance_of(sides),
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,
-          .fills = plan::analysis::large_numbers(sides.config.task),
+          .fills = sides.fills,
           .filler = sides.filler,
           .measures_right_elements = sides.config.measures_right_elements,
           .device = sides.device.comparison()};

@@ -28,6 +28,7 @@ struct Sides {
   device::Device& device;
   tensors::Filler filler;  // what the candidate's unwritten memory holds
   replay::Replay reference, candidate;
+  std::vector<double> fills;             // the large numbers that the task writes (CompareOptions)
   std::optional<AnsweredTask> answered;  // the last answer of the Python reference
 
   // Returns the task's plan. If the Python reference runs forward, this plan has the outputs

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "gym/compare/compare.h"
-#include "gym/plan/analysis/forward_facts.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
@@ -59,7 +58,6 @@ std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
   plan::append_tensors(sides.task().outputs, ours);
   plan::append_tensors(sides.config.candidate.outputs, theirs);
   if (ours.size() != theirs.size()) return std::nullopt;
-  const std::vector<double> fills = plan::analysis::large_numbers(sides.config.task);
   std::vector<float> errors;
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const at::Tensor &ours_made = tensors::tensor_at(sides.reference.tensors(), ours[k]),
@@ -76,7 +74,7 @@ std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
     if (static_cast<std::int64_t>(errors.size()) + expected.numel() > kMostElements)
       return std::nullopt;
     const at::Tensor exact_made = exact.empty() ? at::Tensor() : tensors::tensor_at(exact, ours[k]);
-    if (!append_errors(expected, got, exact_made, fills, tolerance_of(sides).value, errors))
+    if (!append_errors(expected, got, exact_made, sides.fills, tolerance_of(sides).value, errors))
       return std::nullopt;
   }
   return errors;

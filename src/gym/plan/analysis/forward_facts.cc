@@ -151,7 +151,9 @@ std::vector<double> large_numbers(const Plan& task) {
       numbers.push_back(*number);
   };
   for (const PlanStep& step : task.steps)
-    if (const auto* call = std::get_if<AtenCall>(&step.action)) {
+    if (const auto* call = std::get_if<AtenCall>(&step.action);
+        call != nullptr &&
+        (!plan::operators::only_arranges(call->op) || plan::operators::only_allocates(call->op))) {
       for (const Value& argument : call->args) add(argument);
       for (const auto& [name, argument] : call->kwargs) add(argument);
     }

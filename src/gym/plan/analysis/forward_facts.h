@@ -24,8 +24,8 @@ struct ForwardFacts {
 
 ForwardFacts forward_facts(const Plan& task);
 
-// The numbers of at least 100 that the task's own operators are given, such as a mask's -1e9. Each
-// appears once.
+// The numbers of at least 100 that the task's own operators are given, such as a mask's -1e9. Sizes
+// and places of views do not count. Each number appears once.
 std::vector<double> large_numbers(const Plan& task);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -30,13 +30,17 @@ DrawKind kind_of(std::string_view name) {
 }
 
 std::pair<double, double> bounds_of(const AtenCall& call) {
-  if (plan::operators::aten_base_name(call.op) == "randint") {
-    const bool has_low =
-        call.args.size() > 1 && std::holds_alternative<std::int64_t>(call.args[1].data);
-    return {has_low ? number_or(call, 0, 0) : 0, number_or(call, has_low ? 1 : 0, 1) - 1};
-  }
   if (!plan::operators::aten_base_name(call.op).starts_with("uniform")) return {0, 1};
   return {number_or(call, 1, 0), number_or(call, 2, 1)};
+}
+
+// Returns the least and the largest number that a draw of whole numbers may give, or the largest
+// below the least if the call does not tell.
+std::pair<double, double> whole_bounds_of(const AtenCall& call) {
+  constexpr std::pair<double, double> unknown = {0, -1};
+  if (plan::operators::aten_base_name(call.op) != "randint" || call.args.size() < 2) return unknown;
+  const bool has_low = std::holds_alternative<std::int64_t>(call.args[1].data);
+  return {has_low ? number_or(call, 0, 0) : 0, number_or(call, has_low ? 1 : 0, 0) - 1};
 }
 
 // Says whether no two elements share memory and no gap lies between them.
@@ -91,10 +95,11 @@ std::vector<InputDraw> input_draws(const Plan& task) {
         !plan::operators::is_random_operator(call->op) || call->outputs.empty() ||
         call->outputs[0] < 0)
       continue;
-    const auto [low, high] = bounds_of(*call);
+    const DrawKind kind = kind_of(plan::operators::aten_base_name(call->op));
+    const auto [low, high] = kind == DrawKind::whole ? whole_bounds_of(*call) : bounds_of(*call);
     InputDraw draw{.step = k,
                    .tensor = call->outputs[0],
-                   .kind = kind_of(plan::operators::aten_base_name(call->op)),
+                   .kind = kind,
                    .low = low,
                    .high = high};
     const int storage = storage_of(task, draw.tensor);

@@ -17,7 +17,8 @@ struct InputDraw {
   std::size_t step = 0;
   int tensor = 0;  // its result
   DrawKind kind = DrawKind::other;
-  // The bounds of `uniform`, and the least and the largest number of `whole`, if the draw tells them.
+  // The bounds of `uniform`; the least and the largest number of `whole`, or -1 as the largest if the
+  // call does not tell them.
   double low = 0, high = 1;
   // All inputs that follow from it do so by moving, scaling and shifting alone.
   bool is_affine = true;
