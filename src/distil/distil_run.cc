@@ -16,18 +16,12 @@ namespace tritonsmith::distil {
 namespace {
 
 Json what_decides(const DistilOptions& options) {
-  Json forms = Json::array();
-  for (const PromptForm each : options.forms) forms.push_back(name_of(each));
-  Json decides = {{"model", options.model},
-                  {"prompts", forms},
-                  {"system", options.system},
-                  {"samples", options.samples},
-                  {"policy", name_of(options.policy)},
-                  {"backend", name_of(options.backend)},
-                  {"trials", options.trials},
-                  {"seed", options.seed}};
-  for (const auto& [name, value] : settings_of(options.sampling))
-    decides["sampling." + name] = value;
+  Json decides = eval::shared_options(options);
+  decides["model"] = options.model;
+  decides["prompts"] = Json::array();
+  for (const PromptForm each : options.forms) decides["prompts"].push_back(name_of(each));
+  decides["system"] = options.system;
+  decides["samples"] = options.samples;
   for (const auto& [name, value] : settings_of(options.turns)) decides["turns." + name] = value;
   return decides;
 }

@@ -27,16 +27,9 @@ void add_marks(const Conversation& conversation, std::vector<std::string>& marks
 
 // The options that decide what is written and how it is judged.
 Json what_decides(const EvaluateOptions& options) {
-  std::error_code missing;  // a model need not be a folder
-  const auto model = std::filesystem::weakly_canonical(options.model, missing);
-  Json decides = {{"model", missing ? options.model : model.string()},
-                  {"samples", options.samples},
-                  {"policy", name_of(options.policy)},
-                  {"backend", name_of(options.backend)},
-                  {"trials", options.trials},
-                  {"seed", options.seed}};
-  for (const auto& [name, value] : settings_of(options.sampling))
-    decides["sampling." + name] = value;
+  Json decides = shared_options(options);
+  decides["model"] = settled_model(options.model);
+  decides["samples"] = options.samples;
   for (const auto& [name, value] : settings_of(options.turns)) decides["turns." + name] = value;
   return decides;
 }

@@ -4,6 +4,12 @@
 
 namespace tritonsmith::eval {
 
+std::string settled_model(const std::string& model) {
+  std::error_code missing;  // a model need not be a folder
+  const auto settled = std::filesystem::weakly_canonical(model, missing);
+  return missing ? model : settled.string();
+}
+
 Status keep_options(const std::filesystem::path& directory, const Json& options) {
   const std::filesystem::path file = directory / "options.json";
   if (!std::filesystem::exists(file)) return write_file_atomic(file, options.dump(2) + "\n");

@@ -3,10 +3,29 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
+#include "base/config.h"
 #include "base/json.h"
+#include "data/verdict.h"
 
 namespace tritonsmith::eval {
+
+// Returns a model's folder without links and relative parts.
+std::string settled_model(const std::string& model);
+
+// Returns the options that decide what a writer is asked and how its kernels are judged, except the
+// model. All structs of options that are kept have these members.
+template <typename Options>
+Json shared_options(const Options& options) {
+  Json shared = {{"policy", name_of(options.policy)},
+                 {"backend", name_of(options.backend)},
+                 {"trials", options.trials},
+                 {"seed", options.seed}};
+  for (const auto& [name, value] : settings_of(options.sampling))
+    shared["sampling." + name] = value;
+  return shared;
+}
 
 // Writes `options`, an object, into the directory. If an earlier call wrote them, this compares
 // instead, and fails with a line that names the option that differs.

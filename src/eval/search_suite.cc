@@ -15,15 +15,8 @@ namespace tritonsmith::eval {
 namespace {
 
 Json what_decides(const SearchSuiteOptions& options) {
-  std::error_code missing;  // a model need not be a folder
-  const auto model = std::filesystem::weakly_canonical(options.model, missing);
-  Json decides = {{"model", missing ? options.model : model.string()},
-                  {"policy", name_of(options.policy)},
-                  {"backend", name_of(options.backend)},
-                  {"trials", options.trials},
-                  {"seed", options.seed}};
-  for (const auto& [name, value] : settings_of(options.sampling))
-    decides["sampling." + name] = value;
+  Json decides = shared_options(options);
+  decides["model"] = settled_model(options.model);
   for (const auto& [name, value] : settings_of(options.config)) decides["search." + name] = value;
   return decides;
 }

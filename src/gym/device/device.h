@@ -21,7 +21,7 @@ struct Snapshot {
   std::uint64_t print = 0;
 };
 
-// Changes of single elements, rows and slices, which no one factor makes (trial/patterns.h).
+// Changes of single elements, rows and slices, which no one factor makes (trial/perturb/patterns.h).
 enum class Pattern {
   none,
   uneven,

@@ -5,8 +5,8 @@
 
 #include "gym/language/testing/vector_plans.h"
 #include "gym/referee/testing/reports.h"
-#include "gym/trial/changeable_weights.h"
-#include "gym/trial/weight_changes.h"
+#include "gym/trial/weights/changeable_weights.h"
+#include "gym/trial/weights/weight_changes.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

@@ -13,7 +13,7 @@
 #include "gym/referee/testing/reports.h"
 #include "gym/replay/replay.h"
 #include "gym/timing/timed_side.h"
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

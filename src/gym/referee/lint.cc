@@ -9,7 +9,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/plan_needs.h"
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

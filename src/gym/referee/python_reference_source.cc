@@ -9,7 +9,7 @@
 
 #include "gym/referee/protocol/blocks.h"
 #include "gym/replay/operator_arguments.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

@@ -5,7 +5,7 @@
 #include "gym/plan/operators/candidate_operators.h"
 #include "gym/referee/report_entries.h"
 #include "gym/trial/kernel_use.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::referee {
 

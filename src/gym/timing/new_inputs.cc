@@ -7,7 +7,7 @@
 
 #include "gym/timing/sampling.h"
 #include "gym/trial/oracle.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::timing {
 namespace {

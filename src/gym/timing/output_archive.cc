@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::timing {
 namespace {

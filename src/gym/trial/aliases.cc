@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gym/plan/plan.h"
 #include "gym/replay/choices.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/weights.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "gym/device/copies.h"
 #include "gym/plan/analysis/batch_counter.h"
-#include "gym/trial/changeable_weights.h"
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
-#include "gym/trial/weight_changes.h"
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/changeable_weights.h"
+#include "gym/trial/weights/weight_changes.h"
+#include "gym/trial/weights/weights.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "gym/replay/replay.h"
-#include "gym/trial/candidate_numbers.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/candidate_numbers.h"
+#include "gym/trial/perturb/perturbation.h"
 #include "gym/trial/reference_source.h"
-#include "gym/trial/weight_changes.h"
+#include "gym/trial/weights/weight_changes.h"
 
 namespace tritonsmith::gym::cuda {
 struct FusedOracle;

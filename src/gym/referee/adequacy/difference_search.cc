@@ -9,8 +9,8 @@
 #include "gym/plan/analysis/batch_counter.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/plan/analysis/random_origin.h"
-#include "gym/trial/input_changes.h"
-#include "gym/trial/patterns.h"
+#include "gym/trial/perturb/input_changes.h"
+#include "gym/trial/perturb/patterns.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

@@ -1,4 +1,4 @@
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 
 #include <ATen/ATen.h>
 
@@ -8,7 +8,7 @@
 
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/trial/patterns.h"
+#include "gym/trial/perturb/patterns.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -1,4 +1,4 @@
-#include "gym/trial/weight_changes.h"
+#include "gym/trial/weights/weight_changes.h"
 
 #include <ATen/ATen.h>
 

@@ -1,4 +1,4 @@
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/weights.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/weights.h"
 
 #include <ATen/ATen.h>
 #include <ATen/MemoryOverlap.h>
@@ -9,7 +9,7 @@
 
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/trial/weight_copies.h"
+#include "gym/trial/weights/weight_copies.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/weights.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/rng.h"
-#include "gym/trial/changeable_weights.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
+#include "gym/trial/weights/changeable_weights.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -1,4 +1,4 @@
-#include "gym/trial/changeable_weights.h"
+#include "gym/trial/weights/changeable_weights.h"
 
 #include <ATen/ATen.h>
 
@@ -8,7 +8,7 @@
 
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/trial/weight_copies.h"
+#include "gym/trial/weights/weight_copies.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

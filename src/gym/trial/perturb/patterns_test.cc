@@ -1,4 +1,4 @@
-#include "gym/trial/patterns.h"
+#include "gym/trial/perturb/patterns.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -11,8 +11,8 @@
 #include "gym/device/device.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
-#include "gym/trial/candidate_numbers.h"
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/candidate_numbers.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::trial {
 

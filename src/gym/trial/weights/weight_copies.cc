@@ -1,4 +1,4 @@
-#include "gym/trial/weight_copies.h"
+#include "gym/trial/weights/weight_copies.h"
 
 #include <ATen/ATen.h>
 

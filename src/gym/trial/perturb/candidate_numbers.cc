@@ -1,4 +1,4 @@
-#include "gym/trial/candidate_numbers.h"
+#include "gym/trial/perturb/candidate_numbers.h"
 
 #include <algorithm>
 #include <charconv>

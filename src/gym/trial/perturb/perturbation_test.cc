@@ -1,4 +1,4 @@
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "gym/plan/testing/plan_builder.h"
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

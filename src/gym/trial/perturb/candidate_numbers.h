@@ -15,8 +15,8 @@ struct CandidateNumbers {
   std::vector<std::int64_t> whole;  // not negative
 };
 
-// The constants of the kernels that are launched, and the numbers that launches pass. Each appears
-// once. At most 256 of each kind are kept.
+// Returns the constants of the plan's kernels and the numbers that launches pass. Each appears once.
+// At most 256 of each kind are kept.
 CandidateNumbers numbers_of(const plan::Plan& candidate);
 
 }  // namespace tritonsmith::gym::trial

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gym/plan/analysis/random_origin.h"
-#include "gym/trial/weights.h"
+#include "gym/trial/weights/weights.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -1,4 +1,4 @@
-#include "gym/trial/perturbation.h"
+#include "gym/trial/perturb/perturbation.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/trial/input_changes.h"
+#include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::trial {
 
