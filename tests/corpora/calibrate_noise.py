@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Measures how errors react to a nudge of the inputs, in NumPy's float32: the constants of src/gym/trial/weakness.h follow.
+
+For each computation it prints the range over seeds and nudges of two shares: of the errors beyond the tolerance, and of those
+above half of the largest, how many change by more than a quarter of themselves. docs/numerics.md has the table.
+
+usage: calibrate_noise.py
+"""
+import numpy as np
+
+NUDGES = (4, -8, -16, 32)  # in units of float32's epsilon
+F = np.float32
+
+
+def shares(error, exact, inputs, tolerance):
+    """Yields both shares for each nudge. `error` computes in float32, `exact` in float64."""
+    before = (error(*inputs) - exact(*inputs)) / tolerance
+    beyond = np.abs(before) > 1
+    if not beyond.any():
+        return
+    large = beyond & (np.abs(before) > 0.5 * np.abs(before).max())
+    for units in NUDGES:
+        moved = [x * F(1 + units * 2.0 ** -23) for x in inputs]
+        after = (error(*moved) - exact(*moved)) / tolerance
+        other = np.abs(after - before) > 0.25 * np.abs(before)
+        yield other[beyond].mean(), other[large].mean()
+
+
+def variance(x):
+    total, squares = x.sum(-1, dtype=F), (x * x).sum(-1, dtype=F)
+    n = F(x.shape[-1])
+    return (squares - total * total / n) / (n - F(1))
+
+
+def norm(x):
+    mean = x.mean(-1, keepdims=True, dtype=F)
+    return (x - mean) / np.sqrt((x * x).mean(-1, keepdims=True, dtype=F) - mean * mean + F(1e-5))
+
+
+def exact_norm(x):
+    x = x.astype(np.float64)
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def rounded(x, bits):
+    dropped = 23 - bits
+    whole = x.view(np.int32)
+    return ((whole + (1 << (dropped - 1))) & ~((1 << dropped) - 1)).view(F)
+
+
+def product(bits):
+    return lambda a, b: rounded(a, bits).astype(float) @ rounded(b, bits).astype(float)
+
+
+def normal(random, *shape):
+    return random.standard_normal(shape).astype(F)
+
+
+CASES = {
+    "variance of 128 elements near 100":
+        (variance, lambda x: x.astype(float).var(-1, ddof=1), lambda r: [normal(r, 32, 128) + F(100)], 2e-4),
+    "norm of 192 elements near -110": (norm, exact_norm, lambda r: [normal(r, 64, 192) - F(110)], 2e-4),
+    "norm of 1,024 elements near 100": (norm, exact_norm, lambda r: [normal(r, 64, 1024) + F(100)], 2e-4),
+    "norm of 1.5 - x with small x": (lambda x: norm(F(1.5) - x), lambda x: exact_norm(1.5 - x.astype(float)),
+                                     lambda r: [normal(r, 64, 256) * F(0.05)], 2e-4),
+    "product in TF32": (product(10), lambda a, b: a.astype(float) @ b.astype(float),
+                        lambda r: [normal(r, 64, 256), normal(r, 256, 64)], 3.2e-3),
+    "product in bf16": (product(7), lambda a, b: a.astype(float) @ b.astype(float),
+                        lambda r: [normal(r, 64, 256), normal(r, 256, 64)], 3.2e-3),
+    "elements in TF32": (lambda x: rounded(x, 10).astype(float), lambda x: x.astype(float), lambda r: [normal(r, 64, 256)], 2e-4),
+    "elements in bf16": (lambda x: rounded(x, 7).astype(float), lambda x: x.astype(float), lambda r: [normal(r, 64, 256)], 2e-4),
+}
+
+print(f"{'computation':40} {'of all':>14} {'of the large':>14} {'under the best nudge':>22}")
+for name, (error, exact, draw, tolerance) in CASES.items():
+    all_shares, best = [], []
+    for seed in range(5):
+        found = list(shares(error, exact, draw(np.random.default_rng(seed)), tolerance))
+        all_shares += found
+        if found:
+            best.append(max(found, key=lambda pair: min(pair[0] / 0.4, pair[1] / 0.6)))
+    low, high = np.min(all_shares, 0), np.max(all_shares, 0)
+    worst = np.min(best, 0)
+    print(f"{name:40} {low[0]:6.2f} to {high[0]:.2f} {low[1]:6.2f} to {high[1]:.2f} {worst[0]:13.2f} and {worst[1]:.2f}")
