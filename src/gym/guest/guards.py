@@ -11,6 +11,7 @@ A guard ends the capture with the class `tampering`. In one process no guard is 
 whoever passes them all gains nothing but another plan.
 """
 
+import _string
 import builtins
 import importlib
 import inspect
@@ -91,6 +92,10 @@ def guarded_getattr(value, name, *default):
         if default:
             return default[0]
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+    if name == "__class__":
+        return shown_type(value)
+    if name == "__dict__":
+        return guarded_vars(value)
     found = _real_getattr(value, name, *default)
     if isinstance(value, ModuleType) and isinstance(found, ModuleType) and (
             found.__name__.split(".")[0] in CLOSED or found.__name__ in CLOSED_OF_TORCH):
@@ -126,9 +131,14 @@ _real_get_field = string.Formatter.get_field
 
 
 def guarded_get_field(self, field_name, args, kwargs):
-    if Watch.path is not None and any(part.startswith("_") for part in field_name.replace("[", ".").split(".")[1:]):
-        stop(f"reads {field_name} by a format")
-    return _real_get_field(self, field_name, args, kwargs)
+    """Does what string.Formatter does, but reads attributes as a candidate may read them."""
+    if Watch.path is None:
+        return _real_get_field(self, field_name, args, kwargs)
+    first, rest = _string.formatter_field_name_split(field_name)
+    found = self.get_value(first, args, kwargs)
+    for is_attribute, key in rest:
+        found = guarded_getattr(found, key) if is_attribute else found[key]
+    return found, first
 
 
 def shown_type(value):

@@ -58,7 +58,9 @@ class Refused(unittest.TestCase):
     def test_namespaces_and_formats_lead_nowhere(self):
         self.refused("vars on module", "vars(torch)['ut' + 'ils']")
         self.refused("vars on ", "vars(torch.Tensor)")
-        self.refused("by a format", "string.Formatter().get_field('0.' + '__cla' + 'ss__', (x,), {})", "import string")
+        self.refused("__globals__", "string.Formatter().get_field('0.' + '__glo' + 'bals__', (kernel,), {})", "import string")
+        self.refused("_python_dispatch", "string.Formatter().get_field('0.utils._python_' + 'dispatch', (torch,), {})", "import string")
+        self.refused("vars on ", "getattr(torch, '__di' + 'ct__')")
         self.refused("_python_dispatch", "getattr(torch.utils, '_python_' + 'dispatch')")
 
     def test_names_that_are_computed_lead_nowhere(self):
@@ -155,6 +157,7 @@ class Answered(unittest.TestCase):
         self.accepted("g = copy.deepcopy(self.linear)", "import copy")
 
     def test_own_objects_have_namespaces(self):
+        self.accepted("assert string.Formatter().get_field('0.__cla' + 'ss__', (x,), {})[0] is torch.Tensor", "import string")
         self.accepted("assert vars(x) == {} and 'fake_mode' not in dir(x) and 'shape' in dir(x)")
         self.accepted(before="class A:\n    def __init__(self):\n        self.a = 3\nassert vars(A()) == {'a': 3} and 'a' in dir(A())")
         self.accepted(before="import string\nassert string.Formatter().format('{0.real:d}', 3) == '3'")
