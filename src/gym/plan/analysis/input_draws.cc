@@ -97,11 +97,7 @@ std::vector<InputDraw> input_draws(const Plan& task) {
       continue;
     const DrawKind kind = kind_of(plan::operators::aten_base_name(call->op));
     const auto [low, high] = kind == DrawKind::whole ? whole_bounds_of(*call) : bounds_of(*call);
-    InputDraw draw{.step = k,
-                   .tensor = call->outputs[0],
-                   .kind = kind,
-                   .low = low,
-                   .high = high};
+    InputDraw draw{.step = k, .tensor = call->outputs[0], .kind = kind, .low = low, .high = high};
     const int storage = storage_of(task, draw.tensor);
     Sources sources = sources_of(task, Phase::inputs, {storage});
     for (const int input : inputs) {
