@@ -13,10 +13,10 @@ struct Scaled {
   std::int64_t outer() const { return values.type.shape[is_right ? 1 : 0]; }
   std::int64_t inner() const { return values.type.shape[is_right ? 0 : 1] * (is_fp4() ? 2 : 1); }
   // Tells whether these can be the scales: a row for each row or column of the operand.
-  bool takes(const Value& scales_) const {
-    const std::vector<std::int64_t>& shape = scales_.type.shape;
+  bool takes(const Value& given) const {
+    const std::vector<std::int64_t>& shape = given.type.shape;
     return shape.size() == 2 && shape[0] == outer() && shape[1] > 0 && inner() % shape[1] == 0 &&
-           (scales_.type.element == Element::i8 || scales_.type.element == Element::f8e4m3fn);
+           (given.type.element == Element::i8 || given.type.element == Element::f8e4m3fn);
   }
 };
 
