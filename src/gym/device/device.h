@@ -31,7 +31,9 @@ enum class Pattern {
   sorted,
   skewed,
   near,
+  near_all,
   ties,
+  close,
   specials,
   whole,
   listed

@@ -11,13 +11,13 @@ using Words = std::string_view;
 
 // Sorted. Triton writes all of them, but it writes some only for other chips or operations.
 constexpr auto kOperations = std::to_array<Words>(
-    {"abs",      "add",   "addc", "and",      "atom",      "bar",  "bfe",          "bfi",  "bfind",
-     "bra",      "brev",  "clz",  "copysign", "cos",       "cp",   "createpolicy", "cvt",  "cvta",
-     "div",      "elect", "ex2",  "fence",    "fma",       "ld",   "ldmatrix",     "lg2",  "lop3",
-     "mad",      "madc",  "max",  "mbarrier", "min",       "mma",  "mov",          "mul",  "neg",
-     "not",      "or",    "popc", "prmt",     "rcp",       "red",  "rem",          "ret",  "rsqrt",
-     "selp",     "setp",  "shf",  "shfl",     "shl",       "shr",  "sin",          "sqrt", "st",
-     "stmatrix", "sub",   "subc", "tanh",     "tensormap", "vote", "wgmma",        "xor"});
+    {"abs",   "add",      "addc", "and",      "atom", "bar",       "bfe",          "bfi",   "bfind",
+     "bra",   "brev",     "clz",  "copysign", "cos",  "cp",        "createpolicy", "cvt",   "cvta",
+     "div",   "elect",    "ex2",  "fence",    "fma",  "ld",        "ldmatrix",     "lg2",   "lop3",
+     "mad",   "madc",     "max",  "mbarrier", "min",  "mma",       "mov",          "mul",   "neg",
+     "not",   "or",       "popc", "prmt",     "rcp",  "red",       "redux",        "rem",   "ret",
+     "rsqrt", "selp",     "setp", "shf",      "shfl", "shl",       "shr",          "sin",   "sqrt",
+     "st",    "stmatrix", "sub",  "subc",     "tanh", "tensormap", "vote",         "wgmma", "xor"});
 
 constexpr auto kModifiers = std::to_array<Words>(
     {"1d", "2d", "3d", "4d", "5d",

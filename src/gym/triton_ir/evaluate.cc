@@ -152,6 +152,7 @@ void Evaluation::prepare() {
   machine_.code = &code_;
   machine_.memory = &memory_;
   machine_.grid = launch_.grid;
+  machine_.lanes_backwards = launch_.order.kind == language::ProgramOrder::Kind::backwards;
   memory_.bind(code_);
   limit_ = budget_.op_elements;
   next_look_ = kClockInterval;

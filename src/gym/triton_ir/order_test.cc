@@ -131,6 +131,18 @@ TEST(ProgramOrder, WhoWaitsInVainRunsOutOfItsBudget) {
             LaunchStatus::too_large_to_evaluate);
 }
 
+TEST(ProgramOrder, BackwardsTheFirstOfTwoLanesWins) {
+  Programs programs(R"(
+    %lanes = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
+    %to = tt.splat %x : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>
+    tt.store %to, %lanes : tensor<4x!tt.ptr<i32>>)",
+                    1);
+  EXPECT_EQ(programs.run({}).status, LaunchStatus::completed);
+  EXPECT_EQ(programs.x[0], 3);
+  EXPECT_EQ(programs.run({.kind = Kind::backwards}).status, LaunchStatus::completed);
+  EXPECT_EQ(programs.x[0], 0);
+}
+
 TEST(Race, AToldFlagThatNobodyWaitsForOrdersNothing) {
   Programs programs(fmt::format("{}{}", kTakesFromTheNext, kTells), 20);
   EXPECT_EQ(programs.run({.kind = Kind::backwards}).shared_elements.size(), 1u);

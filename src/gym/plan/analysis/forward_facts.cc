@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "gym/plan/operators/operator_traits.h"
@@ -92,6 +93,12 @@ class AsGiven {
     std::vector<int> inputs;
     for (const Value& input : task.inputs) append_tensors(input, inputs);
     for (const int input : inputs) scales_[input] = 1;
+    exact_.insert(inputs.begin(), inputs.end());
+  }
+  // Says whether two different elements of the input differ here, too.
+  bool is_exact(const Value& value) const {
+    const auto* tensor = std::get_if<TensorRef>(&value.data);
+    return tensor != nullptr && exact_.contains(tensor->index);
   }
   // Returns the power of two, or nothing.
   std::optional<double> scale_of(const Value& value) const {
@@ -99,7 +106,7 @@ class AsGiven {
     const auto known = tensor == nullptr ? scales_.end() : scales_.find(tensor->index);
     return known == scales_.end() ? std::nullopt : std::optional(known->second);
   }
-  void follow(const AtenCall& call) {
+  void follow(const Plan& task, const AtenCall& call) {
     const auto scale =
         plan::operators::only_arranges(call.op) ? std::optional(1.0) : exact_scale(call);
     if (!scale) return;
@@ -107,13 +114,31 @@ class AsGiven {
     for (const Value& argument : call.args) append_tensors(argument, read);
     for (const int index : read)
       if (const auto before = scale_of(Value{TensorRef{index}})) {
-        for (const int output : call.outputs) scales_[output] = *before * *scale;
+        for (const int output : call.outputs) {
+          if (output < 0) continue;
+          scales_[output] = *before * *scale;
+          if (exact_.contains(index) && keeps_digits(task, call, index, output))
+            exact_.insert(output);
+        }
         return;
       }
   }
 
  private:
+  // A product with a power of two keeps all digits, and so does a type with no fewer bytes.
+  static bool keeps_digits(const Plan& task, const AtenCall& call, int from, int to) {
+    const auto bytes = [&](int tensor) {
+      return bytes_of(task.tensors.at(static_cast<std::size_t>(tensor)).dtype);
+    };
+    if (bytes(to) < bytes(from)) return false;
+    if (plan::operators::only_arranges(call.op)) return true;
+    int exponent = 0;
+    const auto factor = number_of(call.args[1]);
+    return factor && std::frexp(*factor, &exponent) == 0.5;
+  }
+
   std::map<int, double> scales_;
+  std::set<int> exact_;
 };
 
 }  // namespace
@@ -135,8 +160,12 @@ ForwardFacts forward_facts(const Plan& task) {
         facts.scale_of_jumps = std::max(facts.scale_of_jumps, *scale);
       }
     facts.gives_places = facts.gives_places || gives_places(call->op);
+    if (!call->args.empty() && given.is_exact(call->args[0]))
+      facts.compares_inputs = facts.compares_inputs || gives_places(call->op) ||
+                              (plan::operators::is(call->op, Trait::steps) &&
+                               call->args.size() > 1 && given.is_exact(call->args[1]));
     facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
-    given.follow(*call);
+    given.follow(task, *call);
   }
   return facts;
 }

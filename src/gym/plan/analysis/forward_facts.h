@@ -17,6 +17,9 @@ struct ForwardFacts {
   // It rounds an input, or compares it, before any arithmetic but a multiplication by a power of
   // two or a whole number. An honest kernel then meets a tie exactly as the reference does.
   bool jumps_at_inputs = false;
+  // It compares elements of inputs with each other, or puts them in order, before any arithmetic but
+  // a multiplication by a power of two. The nearest two values then have one order.
+  bool compares_inputs = false;
   double scale_of_jumps = 1;       // the largest power of two in those factors
   bool gives_places = false;       // results are places among values, where ties have no one order
   bool overwrites_places = false;  // writes at places that an input names; the last write wins

@@ -46,7 +46,10 @@ void add_constants(std::string_view ttir, CandidateNumbers& numbers) {
 
 CandidateNumbers numbers_of(const plan::Plan& candidate) {
   CandidateNumbers numbers;
-  for (const plan::PlanStep& step : candidate.steps)
+  for (const plan::PlanStep& step : candidate.steps) {
+    if (const auto* call = std::get_if<plan::AtenCall>(&step.action))
+      for (const plan::Value& argument : call->args)
+        if (const auto* real = std::get_if<double>(&argument.data)) add_once(numbers.real, *real);
     if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
       for (const plan::LaunchChoice& choice : launch->choices)
         for (const plan::Value& argument : choice.arguments) {
@@ -54,6 +57,7 @@ CandidateNumbers numbers_of(const plan::Plan& candidate) {
             add_once(numbers.whole, *whole);
           if (const auto* real = std::get_if<double>(&argument.data)) add_once(numbers.real, *real);
         }
+  }
   for (const plan::PlanKernel& kernel : candidate.kernels) add_constants(kernel.ttir, numbers);
   return numbers;
 }

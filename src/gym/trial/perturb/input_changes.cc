@@ -8,6 +8,7 @@
 
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
 
 namespace tritonsmith::gym::trial {
@@ -37,6 +38,10 @@ bool has_16_bits(plan::DType dtype) {
 
 bool is_coarse(plan::DType dtype) { return plan::bytes_of(dtype) < 4; }
 
+bool has_few_neighbours(const plan::PlanTensor& tensor) {
+  return is_coarse(tensor.dtype) || 2 * plan::elements_of(tensor) > kMostNeighbours;
+}
+
 // True for a task whose forward gives places among ordered values. Zeros would make many of
 // its values equal.
 bool asks_for_places(const plan::Plan& task) {
@@ -45,70 +50,6 @@ bool asks_for_places(const plan::Plan& task) {
     return call != nullptr && step.phase == plan::Phase::forward &&
            plan::operators::is(call->op, plan::operators::Trait::orders);
   });
-}
-
-double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
-
-InputChange signed_factor(Rng& rng) {
-  const double factor = any_factor(rng);
-  return {.factor = rng.below(2) == 0 ? -factor : factor};
-}
-
-InputChange sparse(Rng& rng) {
-  const double kept = 0.05 + 0.3 * rng.uniform();
-  return {.factor = 2, .kept = kept, .seed = rng.next_u64()};
-}
-
-// The spikes are few, so that most parts of a row have none. They are large, so that each one moves
-// a mean of tens of thousands of elements.
-InputChange spiked(std::int64_t elements, Rng& rng) {
-  constexpr double one_in = 8192, least = 16, times = 1024;
-  const auto count = static_cast<double>(std::max<std::int64_t>(elements, 1));
-  const double share = std::max(1 / one_in, least / count);
-  return {.kept = 1 - std::min(share, 0.25), .rest = times, .seed = rng.next_u64()};
-}
-
-// Says whether this unit goes down, where units go up and down in turn.
-bool goes_down(Perturbation kind, int nth) {
-  if (kind == Perturbation::below) return true;
-  return kind != Perturbation::above && (kind == Perturbation::parted) == (nth % 2 == 0);
-}
-
-bool takes_turns(Perturbation kind) {
-  return kind == Perturbation::below || kind == Perturbation::above ||
-         kind == Perturbation::parted || kind == Perturbation::crossed;
-}
-
-// A draw between two bounds stays between them: a quarter of the range is left, at its lower or its
-// upper end, or the range's part next to 0.
-InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& rng) {
-  constexpr double part = 0.25;
-  const bool has_zero = draw.low <= 0 && draw.high >= 0;
-  const auto towards = [](double end, double factor) {
-    return InputChange{.factor = factor, .shift = (1 - factor) * end};
-  };
-  if (takes_turns(kind)) return towards(goes_down(kind, nth) ? draw.low : draw.high, part);
-  switch (kind) {
-    case Perturbation::scaled:
-      return towards(has_zero ? 0 : draw.low, 0.3 + 0.7 * rng.uniform());
-    case Perturbation::sparse:
-      if (!has_zero || !draw.is_affine) return towards(draw.high, 0.3 + 0.7 * rng.uniform());
-      return {.kept = 0.05 + 0.3 * rng.uniform(), .seed = rng.next_u64()};
-    case Perturbation::small:
-      return has_zero ? InputChange{.factor = 0.05} : InputChange{};
-    case Perturbation::uneven:
-    case Perturbation::scattered:
-      return {.seed = rng.next_u64(),
-              .pattern = Pattern::uneven,
-              .may_tie = kind == Perturbation::uneven};
-    case Perturbation::ragged:
-      if (draw.low != 0) return {};
-      return {.seed = rng.next_u64(), .pattern = Pattern::ragged, .reach = 1};
-    case Perturbation::negated:
-      return {.factor = -1, .shift = draw.low + draw.high};
-    default:
-      return {};
-  }
 }
 
 bool holds_one_value(const at::Tensor& tensor) {
@@ -290,6 +231,9 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
               .pattern = Pattern::ties,
               .reach = facts_.scale_of_jumps,
               .numbers = facts_.bounds};
+    case Perturbation::close:
+      if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
+      return {.seed = rng.next_u64(), .pattern = Pattern::close};
     case Perturbation::special:
       if (!facts_.treats_specials) return {};
       return {.seed = rng.next_u64(), .pattern = Pattern::specials};
@@ -362,9 +306,10 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       InputChange change{.seed = rng.next_u64(), .numbers = met_by(draw)};
       if (kind == Perturbation::scaled && !facts_.overwrites_places && !facts_.gives_places)
         change.pattern = Pattern::skewed;
-      if (kind == Perturbation::scaled && facts_.gives_places &&
-          draw.high - draw.low > kBeyondFloats)
-        change.pattern = Pattern::near;
+      if (kind == Perturbation::scaled && draw.high - draw.low > kBeyondFloats) {
+        if (facts_.gives_places) change.pattern = Pattern::near;
+        if (facts_.compares_inputs && !facts_.gives_places) change.pattern = Pattern::near_all;
+      }
       if (kind == Perturbation::sparse) change.pattern = Pattern::sorted;
       return change;
     }

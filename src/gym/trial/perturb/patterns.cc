@@ -186,8 +186,13 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
     level_slices(tensor, level, rng);
   }
   move_last_of_each(tensor, change.reach);
-  for (const double number : change.numbers)
+  for (const double number : change.numbers) {
     if (table.size(0) > 1) table.select(0, random_row(table, rng)).add_(beyond * number);
+    // A window of a pooling, for example, takes in parts of many rows.
+    if (tensor.dim() < 3 || tensor.size(-2) < 2) continue;
+    const at::Tensor slices = tensor.view({-1, tensor.size(-2), length});
+    if (slices.size(0) > 2) slices.select(0, random_row(slices, rng)).add_(beyond * number);
+  }
   move_at_places(tensor, change);
 }
 
@@ -242,6 +247,15 @@ void put_two_largest(at::Tensor& tensor, const std::vector<double>& numbers) {
   rows.scatter_(1, (first + 1 + further).remainder(length), largest - 1);
 }
 
+// Each element becomes the largest of the numbers, or one of the seven before it.
+void put_large_neighbours(at::Tensor& tensor, const std::vector<double>& numbers) {
+  constexpr std::int64_t count = 8;
+  if (numbers.empty()) return;
+  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(numbers));
+  tensor.copy_(
+      at::randint(count, tensor.sizes(), tensor.options().dtype(at::kLong)).neg_().add_(largest));
+}
+
 void flip(at::Tensor& tensor) {
   constexpr double share = 1.0 / 8;
   const at::Tensor chosen = chance_like(tensor).lt_(share).to(at::kBool);
@@ -274,6 +288,15 @@ void skew(at::Tensor& tensor) {
       at::where(chance.lt(share_of_neighbours), near, at::where(chance.lt(share), same, tensor)));
   // A block of a kernel then holds one value alone, whose count may exceed what the kernel expects.
   tensor.view({-1}).narrow(0, 0, tensor.numel() / 2).copy_(same);
+}
+
+// The values 0.5, the next one, and so on, in any order. All lie below 1, where a type's values have
+// one distance, so the tensor has at most kMostNeighbours elements.
+void put_neighbours(at::Tensor& tensor) {
+  CHECK(tensor.numel() <= kMostNeighbours, "a tensor with too many elements for values below 1");
+  const double distance = tensor.scalar_type() == at::kDouble ? 0x1p-53 : 0x1p-24;
+  const at::Tensor ranks = at::randperm(tensor.numel(), tensor.options().dtype(at::kDouble));
+  tensor.view({-1}).copy_(ranks.mul_(distance).add_(0.5));
 }
 
 // Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
@@ -404,8 +427,12 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
       return put_numbers(tensor, change.numbers);
     case Pattern::near:
       return put_two_largest(tensor, change.numbers);
+    case Pattern::near_all:
+      return put_large_neighbours(tensor, change.numbers);
     case Pattern::ties:
       return make_ties(tensor, change);
+    case Pattern::close:
+      return put_neighbours(tensor);
     case Pattern::specials:
       return put_specials(tensor);
     case Pattern::whole:

@@ -24,7 +24,11 @@ namespace tritonsmith::gym::trial {
 //   sorted    puts all elements in ascending order.
 //   skewed    gives most elements one and the same value, which was drawn.
 //   ties      rounds elements to halves of 1 / `reach`, and puts `numbers` in the place of some.
+//   near_all  makes each element the largest of `numbers`, or one of the seven whole numbers before it.
+//   close     gives each element another value from 0.5 on, each the next that the type holds.
 //   specials  puts NaN and both infinities in the place of a few elements.
+inline constexpr std::int64_t kMostNeighbours = 1 << 23;
+
 void apply_pattern(const device::InputChange& change, at::Tensor& tensor);
 
 // Returns the tensor itself if its elements have places of their own, or else all elements of its

@@ -154,6 +154,17 @@ TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
   EXPECT_TRUE(given.logical_or((now * 8).eq((now * 8).round())).all().item<bool>());
 }
 
+TEST(Pattern, CloseValuesAreDistinctNeighbours) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const at::Tensor now =
+        std::get<0>(changed({.seed = 1, .pattern = Pattern::close}, at::randn({40, 25}, type))
+                        .view({-1})
+                        .sort());
+    const at::Tensor steps = now.narrow(0, 1, 999) - now.narrow(0, 0, 999);
+    EXPECT_TRUE(steps.eq(type == at::kFloat ? 0x1p-24 : 0x1p-53).all().item<bool>());
+  }
+}
+
 TEST(Pattern, SpecialsAreFewAndOfEachKind) {
   const at::Tensor now = changed({.seed = 1, .pattern = Pattern::specials}, at::randn({1000}));
   EXPECT_TRUE(at::isnan(now).any().item<bool>());

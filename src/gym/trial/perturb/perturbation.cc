@@ -56,6 +56,7 @@ std::span<const PerturbationRow> perturbation_rows() {
       {.kind = last_spiked,
        .what_is_done = "a few elements 1024 times as large in the last of the inputs"},
       {.kind = tied, .what_is_done = "inputs exactly at halves and at the numbers they meet"},
+      {.kind = close, .what_is_done = "values that differ by their last digits in the inputs"},
       {.kind = special, .what_is_done = "NaN and infinity in the inputs", .makes_specials = true},
       {.kind = heavy, .what_is_done = "32 times the drawn weights", .only_overflow_counts = true},
       {.kind = negated, .what_is_done = "the opposite of the inputs"},

@@ -43,6 +43,8 @@ using plan::analysis::input_tensors;
 //   spiked        makes one element in some thousands of each 16-bit input 1024 times as large.
 //   last_spiked   does the same to the last such input alone.
 //   tied          rounds inputs to halves, and puts the numbers with which forward compares there.
+//   close         gives elements values that differ by their last digits, where forward compares inputs
+//                 with each other or puts them in order.
 //   special       puts NaN and infinities among the elements.
 //   heavy         makes weights that a generator fills very large. Only an overflow counts.
 //   negated       takes the opposite of the draws. It decides where no other trial has shown
@@ -64,6 +66,7 @@ enum class Perturbation {
   spiked,
   last_spiked,
   tied,
+  close,
   special,
   heavy,
   negated
@@ -128,6 +131,7 @@ inline constexpr auto enum_names<gym::trial::Perturbation> =
                                      {gym::trial::Perturbation::spiked, "spiked"},
                                      {gym::trial::Perturbation::last_spiked, "last_spiked"},
                                      {gym::trial::Perturbation::tied, "tied"},
+                                     {gym::trial::Perturbation::close, "close"},
                                      {gym::trial::Perturbation::special, "special"},
                                      {gym::trial::Perturbation::heavy, "heavy"},
                                      {gym::trial::Perturbation::negated, "negated"}});

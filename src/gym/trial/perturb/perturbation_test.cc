@@ -191,6 +191,36 @@ TEST(Draw, WhoAsksForPlacesMeetsFewTies) {
   }
 }
 
+// A task that takes argmax of its input after one operator.
+plan::Plan task_of_argmax_after(const std::string& op, const std::vector<plan::Value>& more,
+                                plan::DType dtype) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({64, 64}), y = task.tensor({64, 64}, dtype),
+            place = task.tensor({64}, plan::DType::int64);
+  std::vector<plan::Value> arguments = {plan::t(x)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({64, 64})}, {x})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, op, arguments, {y})
+      .aten(plan::Phase::forward, "aten::argmax", {plan::t(y), plan::i(1)}, {place})
+      .returns(plan::t(place));
+  return task.plan();
+}
+
+// Rounding makes ties of neighbours, and these have no one order.
+TEST(Draw, CloseValuesAreTriedWhereNothingRoundsThemBeforeTheyAreCompared) {
+  const auto is_close_tried = [](const std::string& op, const std::vector<plan::Value>& more,
+                                 plan::DType dtype = plan::DType::float32) {
+    return is_tried(task_of_argmax_after(op, more, dtype), Perturbation::close);
+  };
+  EXPECT_TRUE(is_close_tried("aten::clone", {}));
+  EXPECT_TRUE(is_close_tried("aten::mul.Tensor", {plan::f(2)}));
+  EXPECT_TRUE(is_close_tried("aten::_to_copy", {}, plan::DType::float64));
+  EXPECT_FALSE(is_close_tried("aten::mul.Tensor", {plan::f(3)}));
+  EXPECT_FALSE(is_close_tried("aten::_to_copy", {}, plan::DType::bfloat16));
+  EXPECT_FALSE(is_close_tried("aten::tanh", {}));
+}
+
 TEST(Draw, InputsIn16BitsAreSpiked) {
   const auto has_spikes = [](const plan::Plan& task) {
     return std::ranges::any_of(extreme_perturbations(task), is_spiked);

@@ -13,6 +13,7 @@ struct Machine {
   std::size_t next = 0;  // index of the instruction to run after this one
   std::array<std::int64_t, 3> program = {};
   std::array<std::int64_t, 3> grid = {};
+  bool lanes_backwards = false;  // of two lanes that store to one address, the first one wins
 
   // A program can be suspended and resumes at `resume` later. This happens when its loops have
   // iterated so often that it may be waiting, or before an atomic in the interleaved order.

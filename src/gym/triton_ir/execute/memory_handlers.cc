@@ -106,7 +106,8 @@ void store(Machine& machine, const Instruction& instruction) {
     for (std::uint32_t k = 0; k < access.count; ++k) to[k] = Format::store(values[k]);
     return;
   }
-  for (std::uint32_t k = 0; k < access.count; ++k) {
+  for (std::uint32_t nth = 0; nth < access.count; ++nth) {
+    const std::uint32_t k = machine.lanes_backwards ? access.count - 1 - nth : nth;
     if (access.mask != nullptr && access.mask[k] == 0) continue;
     std::byte* to =
         machine.memory->reach(access.addresses[k], sizeof(M), ViolationKind::store, instruction);

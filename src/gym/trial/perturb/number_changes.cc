@@ -1,0 +1,70 @@
+#include "gym/trial/perturb/number_changes.h"
+
+#include <algorithm>
+
+namespace tritonsmith::gym::trial {
+
+using device::InputChange;
+using device::Pattern;
+using plan::analysis::InputDraw;
+
+double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
+
+InputChange signed_factor(Rng& rng) {
+  const double factor = any_factor(rng);
+  return {.factor = rng.below(2) == 0 ? -factor : factor};
+}
+
+InputChange sparse(Rng& rng) {
+  const double kept = 0.05 + 0.3 * rng.uniform();
+  return {.factor = 2, .kept = kept, .seed = rng.next_u64()};
+}
+
+InputChange spiked(std::int64_t elements, Rng& rng) {
+  constexpr double one_in = 8192, least = 16, times = 1024;
+  const auto count = static_cast<double>(std::max<std::int64_t>(elements, 1));
+  const double share = std::max(1 / one_in, least / count);
+  return {.kept = 1 - std::min(share, 0.25), .rest = times, .seed = rng.next_u64()};
+}
+
+bool goes_down(Perturbation kind, int nth) {
+  if (kind == Perturbation::below) return true;
+  return kind != Perturbation::above && (kind == Perturbation::parted) == (nth % 2 == 0);
+}
+
+bool takes_turns(Perturbation kind) {
+  return kind == Perturbation::below || kind == Perturbation::above ||
+         kind == Perturbation::parted || kind == Perturbation::crossed;
+}
+
+InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& rng) {
+  constexpr double part = 0.25;
+  const bool has_zero = draw.low <= 0 && draw.high >= 0;
+  const auto towards = [](double end, double factor) {
+    return InputChange{.factor = factor, .shift = (1 - factor) * end};
+  };
+  if (takes_turns(kind)) return towards(goes_down(kind, nth) ? draw.low : draw.high, part);
+  switch (kind) {
+    case Perturbation::scaled:
+      return towards(has_zero ? 0 : draw.low, 0.3 + 0.7 * rng.uniform());
+    case Perturbation::sparse:
+      if (!has_zero || !draw.is_affine) return towards(draw.high, 0.3 + 0.7 * rng.uniform());
+      return {.kept = 0.05 + 0.3 * rng.uniform(), .seed = rng.next_u64()};
+    case Perturbation::small:
+      return has_zero ? InputChange{.factor = 0.05} : InputChange{};
+    case Perturbation::uneven:
+    case Perturbation::scattered:
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::uneven,
+              .may_tie = kind == Perturbation::uneven};
+    case Perturbation::ragged:
+      if (draw.low != 0) return {};
+      return {.seed = rng.next_u64(), .pattern = Pattern::ragged, .reach = 1};
+    case Perturbation::negated:
+      return {.factor = -1, .shift = draw.low + draw.high};
+    default:
+      return {};
+  }
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,28 @@
+// Changes of a draw by one factor, one shift, or the same for a random share of its elements. They
+// depend on the kind of trial and on the draw's distribution alone.
+#pragma once
+
+#include "gym/device/device.h"
+#include "gym/plan/analysis/input_draws.h"
+#include "gym/trial/perturb/perturbation.h"
+
+namespace tritonsmith::gym::trial {
+
+double any_factor(Rng& rng);  // 0.5 to 3
+device::InputChange signed_factor(Rng& rng);
+// Most elements become zero.
+device::InputChange sparse(Rng& rng);
+// The spikes are few, so that most parts of a row have none. They are large, so that each one moves
+// a mean of tens of thousands of elements.
+device::InputChange spiked(std::int64_t elements, Rng& rng);
+
+// Says whether the kind moves the nth unit by a little, and whether down.
+bool takes_turns(Perturbation kind);
+bool goes_down(Perturbation kind, int nth);
+
+// A draw between two bounds stays between them: a quarter of the range is left, at its lower or its
+// upper end, or the range's part next to 0.
+device::InputChange of_uniform(Perturbation kind, const plan::analysis::InputDraw& draw, int nth,
+                               Rng& rng);
+
+}  // namespace tritonsmith::gym::trial
