@@ -37,7 +37,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"replays_results", kReject, kReject, kReject, find_replayed_results},
     {"mode_branch", kNote, kNote, kNote, find_mode_branches},
     {"hooks", kWarn, kWarn, kWarn, find_hooks},
-    {"unjoined_stream", kReject, kReject, kReject, find_unjoined_streams},
+    {"external_stream", kReject, kReject, kReject, find_external_streams},
     {"streams", kWarn, kWarn, kWarn, find_streams},
     {"global_flags", kWarn, kWarn, kWarn, find_global_flags},
     {"dynamic_code", kReject, kReject, kReject, find_dynamic_code},

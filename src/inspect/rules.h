@@ -73,7 +73,7 @@ void find_native_code(const Candidate&, Places&);
 
 // rules_replay.cc: does it reuse the answer of an earlier call?
 void find_replayed_results(const Candidate&, Places&);
-void find_unjoined_streams(const Candidate&, Places&);
+void find_external_streams(const Candidate&, Places&);
 void find_waits(const Candidate&, Places&);
 
 // rules_access.cc: does it access anything that is not its own?

@@ -263,39 +263,6 @@ void find_kept_work(const Candidate& candidate, const Function& function, const 
   if (first != kNoNode) places.add(first, "is launched only if an earlier call did not");
 }
 
-// Returns the right side of a name's only assignment in its function, or kNoNode.
-NodeId assigned_once(const Candidate& candidate, NodeId name) {
-  const SyntaxTree& tree = candidate.tree;
-  if (!tree.is(name, "identifier")) return kNoNode;
-  const std::string wanted = normal_identifier(candidate.text(name));
-  const NodeId function = function_around(candidate, name);
-  if (function == kNoNode) return kNoNode;
-  NodeId value = kNoNode;
-  for (NodeId id = function; id < tree[function].after; ++id) {
-    const bool is_it =
-        tree.is(id, "identifier") && id != name && normal_identifier(candidate.text(id)) == wanted;
-    if (!is_it || tree.is(tree[id].parent, "attribute")) continue;
-    const NodeId around = tree[id].parent;
-    const bool is_set = tree.is(around, "assignment") && tree[id].field == "left";
-    if (is_set && value == kNoNode && function_around(candidate, id) == function)
-      value = tree.child(around, "right");
-    else if (!tree.is(around, "argument_list"))
-      return kNoNode;  // it is set again, or by a statement that this code does not follow
-  }
-  return value;
-}
-
-// torch's current or default stream, on which all work runs.
-bool is_main_stream(const Candidate& candidate, NodeId stream) {
-  const SyntaxTree& tree = candidate.tree;
-  if (tree.is(stream, "keyword_argument")) stream = tree.child(stream, "value");
-  if (const NodeId value = assigned_once(candidate, stream); value != kNoNode) stream = value;
-  if (!tree.is(stream, "call")) return false;
-  const Name name = candidate.names.resolve(tree.child(stream, "function"));
-  const std::string_view what = last_part(name.path);
-  return name.imported && (what == "current_stream" || what == "default_stream");
-}
-
 }  // namespace
 
 void find_replayed_results(const Candidate& candidate, Places& places) {
@@ -313,27 +280,10 @@ void find_replayed_results(const Candidate& candidate, Places& places) {
   }
 }
 
-void find_unjoined_streams(const Candidate& candidate, Places& places) {
-  const SyntaxTree& tree = candidate.tree;
-  constexpr auto kJoins =
-      std::to_array<std::string_view>({"wait_stream", "wait_event", "synchronize", "wait"});
-  bool joined = false;
-  for (const Use& use : candidate.uses)
-    joined |= use.called && std::ranges::find(kJoins, last_part(use.path)) != kJoins.end();
-  for (NodeId id = 0; id < tree.size() && !joined; ++id)  // side.synchronize() on any expression
-    joined = tree.is(id, "attribute") &&
-             std::ranges::find(kJoins, candidate.text(tree.child(id, "attribute"))) != kJoins.end();
-  for (const Use& use : candidate.uses) {
-    if (use.path == "torch.cuda.ExternalStream" && use.imported)
-      places.add(use.node, "a stream that torch did not make");
-    const bool enters = use.called && use.imported &&
-                        (use.path == "torch.cuda.stream" || use.path == "torch.cuda.set_stream" ||
-                         use.path == "torch.cuda.StreamContext");
-    if (!enters || joined) continue;
-    const auto which = tree.children(tree.child(tree[use.node].parent, "arguments"));
-    if (which.size() != 1 || !is_main_stream(candidate, which[0]))
-      places.add(use.node, "work on another stream, which nothing ever waits for");
-  }
+void find_external_streams(const Candidate& candidate, Places& places) {
+  constexpr auto kExternal = std::to_array<std::string_view>(
+      {"torch.cuda.ExternalStream", "torch.cuda.get_stream_from_external"});
+  find_uses_of(candidate, places, kExternal, "a stream that torch did not make");
 }
 
 void find_waits(const Candidate& candidate, Places& places) {

@@ -95,26 +95,15 @@ TEST(Replays, TellsChoicesThatAreSettledFromWorkThatIsDoneOnce) {
             replays);
 }
 
-TEST(Replays, RejectsStreamsThatNothingWaitsFor) {
-  const std::string side =
-      "y = torch.empty_like(x)\nwith torch.cuda.stream(self.side):\n    " + kLaunch;
-  EXPECT_EQ(rejects(kImports + kKernel + model(side + "return y\n")), Rules{"unjoined_stream"});
-  EXPECT_EQ(rejects(kImports + kKernel +
-                    model(side + "torch.cuda.current_stream().wait_stream(self.side)\nreturn y\n")),
-            Rules{});
-  const auto on = [](const std::string& before) {
+TEST(Replays, RejectsStreamsThatTorchDidNotMake) {
+  const auto on = [](const std::string& stream) {
     return rejects(kImports + kKernel +
-                   model("y = torch.empty_like(x)\n" + before + "with torch.cuda.stream(s):\n    " +
+                   model("y = torch.empty_like(x)\nwith torch.cuda.stream(" + stream + "):\n    " +
                          kLaunch + "return y\n"));
   };
-  const std::string current = "s = torch.cuda.current_stream()\n";
-  EXPECT_EQ(on(current), Rules{});
-  EXPECT_EQ(on("s = torch.cuda.default_stream(x.device)\n"), Rules{});
-  EXPECT_EQ(on(current + "s = torch.cuda.Stream()\n"), Rules{"unjoined_stream"});
-  EXPECT_EQ(on(current + "if x.numel():\n    s, t = torch.cuda.Stream(), 1\n"),
-            Rules{"unjoined_stream"});
-  EXPECT_EQ(on("current_stream = torch.cuda.Stream()\ns = current_stream\n"),
-            Rules{"unjoined_stream"});
+  EXPECT_EQ(on("torch.cuda.ExternalStream(1)"), Rules{"external_stream"});
+  EXPECT_EQ(on("torch.cuda.get_stream_from_external(1)"), Rules{"external_stream"});
+  EXPECT_EQ(on("torch.cuda.Stream()"), Rules{});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import device_properties, guards, launches, memory, whole_operators
+from . import device_properties, guards, launches, memory, streams, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .later_calls import LaterCalls
 from .recorder import Recorder
@@ -49,6 +49,7 @@ class Session:
     def run(self):
         recorder = self.recorder
         whole_operators.set_recorder(recorder)
+        streams.begin()
         launches.set_launches(self.launches)
         memory.set_tensors(recorder.tensors)
         try:
@@ -85,7 +86,7 @@ class Session:
         if known:
             plan["known"] = known
         if is_task and not CaptureStop.first:
-            self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": list(plan["steps"])}
+            self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": streams.apart(plan["steps"])[0]}
         self.where = self.recorder.phase = "forward"
         later = LaterCalls(self.recorder, self.launches.kernels, inputs)
         out = call(model, inputs)
@@ -96,7 +97,7 @@ class Session:
                   "outputs": outputs, "mutated_inputs": self.mutated(inputs),
                   "read_inputs": read_inputs(inputs, self.recorder)}
         if CaptureStop.first:
-            return answer
+            return self.with_orders(answer)
         self.where = "forward"
 
         def make_inputs():
@@ -118,7 +119,12 @@ class Session:
         elif self.changes_state(parameters):
             if self.differs_later(later, call_again, inputs, make_inputs, outputs):
                 answer["first_call_only"] = True
-        return answer
+        return self.with_orders(answer)
+
+    @staticmethod
+    def with_orders(plan):
+        steps, orders = streams.apart(plan["steps"])
+        return {**plan, "steps": steps, **({"orders": orders} if orders else {})}
 
     @staticmethod
     def differs_later(later, *calls):

@@ -257,6 +257,38 @@ class Candidates(unittest.TestCase):
             answer = capture_candidate(candidate_modules.candidate(f"if {question}:\n    return x\n{launch}"))
             self.assertEqual(answer["error"]["class"], "mode_dependent", answer)
 
+    def test_what_a_process_on_a_gpu_finds_is_found_in_the_guest(self):
+        for question in ("torch.cuda.is_initialized() and torch.cuda.memory_reserved() > 0",
+                         "type(handle).__name__ == 'CompiledKernel' and isinstance(handle, triton.compiler.CompiledKernel)",
+                         "sum(len(cache[0]) for cache in kernel.device_caches.values()) == 1",
+                         "sys.getrefcount(x) <= 5 and sys.getsizeof(x) == 80", "torch.cuda.Stream().cuda_stream != 0"):
+            with self.subTest(question):
+                answer = capture_candidate("import sys\n" + candidate_modules.candidate(
+                    f"y = torch.empty_like(x)\nhandle = kernel[(1,)](x, y, 64, 1.0, BLOCK=64)\nassert {question}\nreturn y"))
+                self.assertIn("plan", answer, answer.get("error"))
+
+    def test_a_plan_says_what_happens_to_streams(self):
+        launch = "kernel[(1,)](x, y, 64, 1.0, BLOCK=64)"
+        source = candidate_modules.candidate(
+            "y = torch.empty_like(x)\nside, here = torch.cuda.Stream(), torch.cuda.current_stream()\nside.wait_stream(here)\n"
+            f"with torch.cuda.stream(side):\n    {launch}\n    assert torch.cuda.current_stream() == side != here\n"
+            "assert side.cuda_stream == torch._C._cuda_getCurrentRawStream(0) or torch.cuda.current_stream() == here\n"
+            "here.wait_stream(side)\nreturn y")
+        plan = capture_candidate(source)["plan"]
+        before = next(k for k, step in enumerate(plan["steps"]) if "launch" in step)
+        self.assertEqual([(order["before"] - before, order["kind"], order["stream"], order["event"]) for order in plan["orders"]],
+                         [(0, "record", 0, 1), (0, "wait", 1, 1), (0, "use", 1, 0), (1, "use", 0, 0), (1, "record", 1, 2),
+                          (1, "wait", 0, 2)])
+        unused = source.replace("with torch.cuda.stream(side):", "with torch.cuda.stream(here):").replace("== side != here", "!= side")
+        self.assertNotIn("orders", capture_candidate(unused)["plan"])
+
+    def test_a_call_that_waits_for_other_streams_is_another_call(self):
+        answer = capture_candidate(candidate_modules.candidate(
+            "y = torch.empty_like(x)\nself.side.wait_stream(torch.cuda.current_stream())\nwith torch.cuda.stream(self.side):\n"
+            "    kernel[(1,)](x, y, 64, 1.0, BLOCK=64)\nself.calls += 1\nif self.calls == 1:\n"
+            "    torch.cuda.current_stream().wait_stream(self.side)\nreturn y", init="self.side, self.calls = torch.cuda.Stream(), 0"))
+        self.assertIn("other streams", answer["plan"]["first_call"]["difference"])
+
     def test_the_virtual_gpu_answers_what_honest_code_asks(self):
         from device_questions import GUARDS, QUESTIONS
         launch = "kernel[(16,)](x, y, x.numel(), self.scale, BLOCK=128)"

@@ -3,6 +3,8 @@
 import functools
 import hashlib
 
+from triton.compiler import compiler
+
 from .errors import CaptureStop
 from .virtual_gpu import VirtualDriver
 
@@ -47,15 +49,15 @@ class Metadata:
 
     @functools.cached_property
     def shared(self):
-        from . import compiler
+        from .compiler import shared_bytes
         try:
-            return compiler.shared_bytes({**self._kernel, "target": f"sm_{self.target.arch}"})
+            return shared_bytes({**self._kernel, "target": f"sm_{self.target.arch}"})
         except Exception as error:  # the passes raise many kinds
             raise CaptureStop("compile_error", f"{type(error).__name__}: {error}") from None
 
 
-class KernelHandle:
-    """A launch or `warmup` returns this. Registers are nominal, because only ptxas counts them, and no guest runs it."""
+class CompiledKernel(compiler.CompiledKernel):
+    """A launch or `warmup` returns this in place of Triton's own class of that name. Registers are nominal, because only ptxas counts them, and no guest runs it."""
 
     n_regs, n_spills, n_max_threads = 32, 0, 1024
     module = function = 1  # handles of the CUDA driver: anything but None

@@ -8,6 +8,7 @@ import operator
 import threading
 
 import torch
+import triton
 from triton._C.libtriton import ir
 from triton.compiler.compiler import ASTSource, make_backend
 from triton.compiler.errors import CompileTimeAssertionFailure
@@ -16,7 +17,7 @@ from triton.runtime.jit import JITFunction, MockTensor, TensorWrapper, create_fu
 
 from . import descriptors, tuples
 from .errors import CaptureStop
-from .kernel_handle import CARRIED, KernelHandle, Pointer
+from .kernel_handle import CARRIED, CompiledKernel, Pointer
 from .values import number
 from .virtual_gpu import VirtualDriver
 
@@ -58,6 +59,15 @@ def new_context():
 spare_contexts = []  # the zygote fills it before it forks, since loading dialects takes milliseconds
 
 
+def cache_of(function):
+    """Returns what Triton keeps of a kernel for a device, with what it compiled first and the function that binds arguments
+    last. A kernel that was launched has an entry."""
+    if 0 not in function.device_caches:
+        binder = create_function_from_signature(function.signature, function.params, backend())
+        function.device_caches[0] = {}, {}, current_target(), backend(), binder
+    return function.device_caches[0]
+
+
 class Launches:
     """Holds the launches of one capture: the kernels by specialisation, and the choices of a tuner while it runs."""
 
@@ -74,7 +84,8 @@ class Launches:
         for hook in function.pre_run_hooks:
             hook(*args, **kwargs)
         index, names, bound = self.specialise(function, args, kwargs)
-        handle = KernelHandle(self, function, index, names)
+        compiled = cache_of(function)[0]
+        handle = compiled.setdefault(f"{function.cache_key} {index}", CompiledKernel(self, function, index, names))
         if warmup:
             return handle
         if grid is None:
@@ -98,11 +109,9 @@ class Launches:
 
     def specialise(self, function, args, kwargs):
         """Returns the kernel's index, the names of its arguments, and the values of all parameters by name."""
-        if not hasattr(function, "guest_binder"):
-            function.guest_binder = create_function_from_signature(function.signature, function.params, backend())
         kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
         wrapped = [self.wrap(i, value) for i, value in enumerate(args)]
-        bound, specialisation, options = function.guest_binder(
+        bound, specialisation, options = cache_of(function)[4](
             *wrapped, **{name: self.wrap(name, value) for name, value in kwargs.items()})
         given = dict(zip(function.arg_names, args)) | kwargs
         real = {name: given.get(name, value) for name, value in bound.items()}
@@ -283,5 +292,6 @@ def tune(self, *args, **kwargs):
 def install():
     """Makes Triton record launches instead of running them, in the whole process."""
     JITFunction.run = run
+    triton.compiler.CompiledKernel = CompiledKernel
     JITFunction.warmup = lambda self, *args, grid=None, **kwargs: self.run(*args, grid=grid, warmup=True, **kwargs)
     Autotuner.run = tune

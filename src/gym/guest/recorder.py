@@ -74,6 +74,14 @@ class Recorder(TorchDispatchMode):
             self.stop("not_captured", f"more than {STEPS} operators and launches")
         steps.append({"phase": self.phase, **step, "line": line_in(self.path)})
 
+    def add_order(self, kind, stream, event):
+        """Notes what happens to streams between two steps (streams.py)."""
+        steps = self.steps if self.graph is None else self.graph.steps
+        if len(steps) >= STEPS:
+            self.stop("not_captured", f"more than {STEPS} operators, launches and waits")
+        if not self.paused:
+            steps.append({"phase": self.phase, "order": {"kind": kind, "stream": stream, "event": event}, "line": line_in(self.path)})
+
     def steps_for(self, step):
         """Returns the list that a step joins: the plan's or a CUDA graph's."""
         in_graph = self.graph is not None and self.graph.takes(step, lambda index: self.tensors.geometries[index][0])

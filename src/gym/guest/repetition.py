@@ -4,8 +4,8 @@ A plan holds one call, so the gym would never judge what a module does from its 
 same process on new inputs of the same form. It must record the first call's steps, except for the indices of the tensors
 that it makes. It may keep two things from the first call: memory that was never filled (a workspace), and tensors that
 were computed from weights and numbers alone.
-A third call runs in evaluation mode with gradients enabled. It may do something else, but it must launch a kernel too, and
-PyTorch may not compute there what a kernel computes otherwise.
+Two more calls run in evaluation mode, with gradients enabled and without. They may do something else, but they must launch a
+kernel too, and PyTorch may not compute there what a kernel computes otherwise.
 """
 
 import math
@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import torch
 from torch.utils._pytree import tree_leaves
 
+from . import streams
 from .errors import CaptureStop, line_of, text_of
 from .graphs import ALLOTTING, tensors_in
 from .tensors import LIMIT
@@ -28,6 +29,10 @@ PASSIVE = TABLES | FILLED | ALLOTTING | {f"aten::{name}" for name in (
     "alias as_strided cat clone contiguous copy_ detach expand fill_ full_like lift_fresh narrow new_full new_ones new_zeros "
     "ones_like permute repeat reshape select slice split split_with_sizes squeeze stack t transpose unbind unsqueeze view "
     "zero_ zeros_like _to_copy _unsafe_view empty_permuted constant_pad_nd").split()}
+
+
+def without_place(order):
+    return {key: value for key, value in order.items() if key not in ("before", "phase")}
 
 
 class Repetition:
@@ -66,7 +71,11 @@ class Repetition:
     def difference(self, one, other):
         """Returns how two calls differ, as an error, or nothing if the second repeats the first."""
         try:
-            self.compare(one.steps, other.steps)
+            steps, orders = streams.apart(one.steps)
+            again, other_orders = streams.apart(other.steps)
+            self.compare(steps, again)
+            if [without_place(order) for order in orders] != [without_place(order) for order in other_orders]:
+                raise self.stop("it waits for other streams", 0)
             if not self.matches(one.outputs, other.outputs):
                 raise self.stop("it returns another tensor", 0)
         except CaptureStop as found:
@@ -75,22 +84,27 @@ class Repetition:
         return None
 
     def check_other_mode(self, model, make_inputs):
-        """Runs the third call and compares its kernels and grids with those of the recorded call. Errors are ignored,
-        because no plan holds this call."""
+        """Runs calls in evaluation mode and compares their kernels and grids with those of the recorded call."""
+        recorded = self.recorder.steps
+        for parameter in model.parameters():
+            parameter.requires_grad_(False)
+        model.eval()
+        for gradients in (True, False):
+            self.check_in_evaluation_mode(recorded, model, make_inputs, gradients)
+
+    def check_in_evaluation_mode(self, recorded, model, make_inputs, gradients):
+        """Errors are ignored, because no plan holds this call."""
         recorder = self.recorder
-        recorded = recorder.steps
         recorder.steps = []
         recorder.tensors.limit += LIMIT
         try:
-            for parameter in model.parameters():
-                parameter.requires_grad_(False)
-            with torch.enable_grad():
-                model.eval()(*make_inputs())
+            with torch.set_grad_enabled(gradients):
+                model(*make_inputs())
         except BaseException:
             return
         finally:
             CaptureStop.first = None
-        mode = "in evaluation mode and with gradients enabled"
+        mode = f"in evaluation mode and with gradients {'enabled' if gradients else 'disabled'}"
         if self.launches_of(recorded) and not self.launches_of(recorder.steps):
             raise CaptureStop("mode_dependent", f"{mode}, forward launches no kernel", 0)
         if instead := self.computed_instead(recorded, recorder.steps):

@@ -1,7 +1,6 @@
 """The virtual GPU answers the questions that torch and Triton ask about a GPU which this machine need not have.
 
-The answers are those of the chip that kernels are compiled for (device_properties.py). Nothing runs, so streams and events
-do nothing. A question that needs a run, such as for a measured time, ends the capture with an error class.
+The answers are those of the chip that kernels are compiled for (device_properties.py). Nothing runs. A question that needs a run, such as for a measured time, ends the capture with an error class.
 """
 
 import sys
@@ -13,42 +12,16 @@ import torch._library.triton
 import triton
 from triton.backends.compiler import GPUTarget
 
-from . import addresses, graphs, memory, whole_operators
+from . import addresses, graphs, memory, streams, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
+from .streams import VirtualEvent, VirtualStream
 
 
 def refuse(what):
     def refused(*args, **kwargs):
         raise CaptureStop("not_captured", f"{what} cannot be answered by a capture: nothing runs")
     return refused
-
-
-class VirtualStream:
-    device, device_index, device_type, stream_id, cuda_stream, priority = torch.device("cuda", 0), 0, 1, 0, 0, 0
-
-    def __init__(self, *args, **kwargs): pass
-    def synchronize(self): pass
-    def wait_stream(self, stream): pass
-    def wait_event(self, event): pass
-    def record_event(self, event=None): return event or VirtualEvent()
-    def query(self): return True
-    def __enter__(self): return self
-    def __exit__(self, *error): return None
-
-    @staticmethod
-    def priority_range(): return 0, -5
-
-
-class VirtualEvent:
-    device, event_id, cuda_event = torch.device("cuda", 0), 0, 0
-
-    def __init__(self, *args, **kwargs): pass
-    def record(self, stream=None): pass
-    def wait(self, stream=None): pass
-    def synchronize(self): pass
-    def query(self): return True
-    elapsed_time = refuse("the time between two CUDA events")
 
 
 class VirtualUtils:
@@ -71,7 +44,7 @@ class VirtualDriver:
     def get_device_capability(self, device=0): return capability()
     def get_current_device(self): return 0
     def set_current_device(self, device): pass
-    def get_current_stream(self, device=None): return 0
+    def get_current_stream(self, device=None): return streams.raw_current()
     def get_active_torch_device(self): return torch.device("cuda", 0)
     def get_empty_cache_for_benchmark(self): return None
     def clear_cache(self, cache): pass
@@ -144,13 +117,12 @@ def install():
 
 
 def install_cuda(cuda):
-    stream = VirtualStream()
     answers = dict(
-        is_available=True, device_count=1, current_device=0, current_stream=stream,
-        default_stream=stream, get_device_properties=PROPERTIES,
+        is_available=True, is_initialized=True, device_count=1, current_device=0, current_stream=streams.current,
+        default_stream=streams.default, get_device_properties=PROPERTIES,
         get_device_capability=lambda *args, **kwargs: capability(), get_device_name=lambda *args, **kwargs: PROPERTIES.name,
         get_arch_list=lambda: [f"sm_{PROPERTIES.major}{PROPERTIES.minor}"], mem_get_info=memory.information,
-        synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
+        synchronize=streams.synchronize, init=None, _lazy_init=None, set_device=None, set_stream=streams.use,
         empty_cache=None, ipc_collect=None, memory_allocated=memory.allocated,
         max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
@@ -159,7 +131,7 @@ def install_cuda(cuda):
         memory_cached=memory.reserved, max_memory_cached=memory.reserved, reset_max_memory_allocated=None,
         reset_max_memory_cached=None,
         reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
-        get_allocator_backend="native", get_sync_debug_mode=0, set_sync_debug_mode=None, get_stream_from_external=stream,
+        get_allocator_backend="native", get_sync_debug_mode=0, set_sync_debug_mode=None, get_stream_from_external=streams.default,
         set_rng_state=None, set_rng_state_all=None,
         _is_in_bad_fork=False, _exchange_device=0, _maybe_exchange_device=0, _get_device_index=0)
     for name, answer in answers.items():
@@ -171,9 +143,11 @@ def install_cuda(cuda):
     cuda.get_rng_state_all = cuda.random.get_rng_state_all = lambda: [cuda.get_rng_state()]
     cuda.default_generators = (torch.default_generator,)
     cuda.cudart = cuda.current_blas_handle = refuse("the CUDA runtime")
-    cuda.device = cuda.device_of = cuda.stream = cuda.StreamContext = guard
+    cuda.device = cuda.device_of = guard
+    cuda.stream = cuda.StreamContext = streams.Entered
     cuda.Stream = cuda.ExternalStream = cuda.streams.Stream = VirtualStream
     cuda.Event = cuda.streams.Event = VirtualEvent
+    VirtualEvent.elapsed_time = refuse("the time between two CUDA events")
     cuda.make_graphed_callables = refuse("a module that torch turns into a CUDA graph")
     graphs.install(cuda)
     cuda.nvtx.range_push = cuda.nvtx.range_pop = cuda.nvtx.mark = lambda *args: None
@@ -183,11 +157,11 @@ def install_cuda(cuda):
 
 def install_raw_answers(raw):
     """Replaces the functions below torch.cuda. Code that torch.compile generated calls them directly."""
-    stream = (0, 0, 1)  # the stream's id, its device's index and its device's type
     answers = dict(
-        _cuda_getCurrentRawStream=0, _cuda_getCurrentStream=stream, _cuda_getDefaultStream=stream, _cuda_setStream=None,
+        _cuda_getCurrentRawStream=streams.raw_current, _cuda_getCurrentStream=streams.current_parts,
+        _cuda_getDefaultStream=(0, 0, 1), _cuda_setStream=streams.use_raw,  # the stream's id, its device's index and type
         _cuda_getDevice=0, _cuda_getDeviceCount=1, _cuda_setDevice=None, _cuda_exchangeDevice=0, _cuda_maybeExchangeDevice=0,
-        _cuda_synchronize=None, _cuda_emptyCache=None)
+        _cuda_synchronize=streams.synchronize, _cuda_emptyCache=None)
     for name, answer in answers.items():
         answer_it(raw, name, answer)
 
@@ -206,8 +180,8 @@ DTYPES = {
 def install_accelerator(accelerator):
     answers = dict(
         is_available=True, device_count=1, current_accelerator=torch.device("cuda"), current_device_index=0,
-        current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=torch.cuda.current_stream(),
-        set_stream=None, synchronize=None, empty_cache=None, memory_stats=memory.statistics, memory_allocated=memory.allocated,
+        current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=streams.current,
+        set_stream=streams.use, synchronize=streams.synchronize, empty_cache=None, memory_stats=memory.statistics, memory_allocated=memory.allocated,
         max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_accumulated_memory_stats=None,
         reset_peak_memory_stats=None, get_memory_info=memory.information,
         get_device_capability=lambda *args: {"supported_dtypes": set(DTYPES)})
@@ -228,6 +202,24 @@ def known_array(tensor):
         return whole_operators.recorder().constants.read_value_of(tensor).numpy()
 
 
+def size_of_tensor():
+    """Returns the `__sizeof__` by which sys.getsizeof finds a fake tensor as large as a real one. Python itself adds more
+    bytes for a class that is written in Python."""
+    real = torch.empty(0)
+    like_a_fake = real.as_subclass(type("Subclass", (torch.Tensor,), {}))
+    added = sys.getsizeof(like_a_fake) - like_a_fake.__sizeof__()
+    size = sys.getsizeof(real) - added
+    return lambda self: size
+
+
+_getrefcount = sys.getrefcount
+
+
+def references_of(value):
+    """Takes the place of sys.getrefcount. The recorder has references of its own to each tensor."""
+    return 3 if isinstance(value, torch.Tensor) else _getrefcount(value) - 1
+
+
 def install_tensor_answers(fake_tensor_class):
     def reads(what):
         def refused(self, *args, **kwargs):
@@ -241,4 +233,6 @@ def install_tensor_answers(fake_tensor_class):
         setattr(fake_tensor_class, name, refuse(f".{name}()"))
     fake_tensor_class.data_ptr = addresses.address_of
     fake_tensor_class.pin_memory = lambda self, device=None: self
+    fake_tensor_class.__sizeof__ = size_of_tensor()
+    sys.getrefcount = references_of
     fake_tensor_class.record_stream = lambda self, stream: None

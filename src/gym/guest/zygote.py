@@ -122,7 +122,7 @@ class Zygote:
             raise RuntimeError(f"the zygote has {len(names)} threads after warm-up ({', '.join(names)}); "
                                "only one survives a fork")
         torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
+        if torch is not None and torch.cuda._initialized:
             raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
         gc.freeze()
         huge_pages.collapse_all()

@@ -102,6 +102,23 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+// What happens to streams before a step. Streams and events have numbers, and the main stream's is 0.
+struct StreamOrder {
+  enum class Kind {
+    use,     // the steps that follow run on `stream`
+    record,  // `event` stands for what `stream` has been given so far
+    wait,    // `stream` waits for `event`; kHost: Python does, and so all later steps wait
+    finish,  // Python waits for all streams
+  };
+  static constexpr int kHost = -1;
+  Phase phase = Phase::forward;
+  int before = 0;  // the index of a step, or the number of steps for what comes last
+  Kind kind = Kind::use;
+  int stream = 0;
+  int event = 0;
+  bool operator==(const StreamOrder&) const = default;
+};
+
 // The first call of a candidate's forward, if it takes other steps than all later calls. The plan's
 // own inputs and outputs are those of the second call.
 struct FirstCall {
@@ -121,6 +138,8 @@ struct Plan {
   std::vector<PlanParameter> parameters;
   std::vector<PlanKernel> kernels;
   std::vector<PlanStep> steps;
+  // Empty if all steps run on one stream. A replay runs all steps on one stream, in their order.
+  std::vector<StreamOrder> orders;
   Value outputs;
   std::vector<int> mutated_inputs;  // indices into inputs
   // Places among the distinct tensors of `inputs` whose values Python has read. The plan holds for these
@@ -139,6 +158,8 @@ namespace plan_limits {
 inline constexpr std::size_t kBytes = 16u << 20;
 inline constexpr std::size_t kTensors = 16384;
 inline constexpr std::size_t kSteps = 16384;
+inline constexpr std::size_t kOrders = 16384;
+inline constexpr int kStreams = 1024;  // and as many events
 inline constexpr std::size_t kKernels = 256;
 inline constexpr std::size_t kChoices = 512;
 inline constexpr std::size_t kArguments = 256;
@@ -177,6 +198,12 @@ inline constexpr auto enum_names<gym::plan::Phase> =
                              {gym::plan::Phase::inputs, "inputs"},
                              {gym::plan::Phase::first_call, "first_call"},
                              {gym::plan::Phase::forward, "forward"}});
+template <>
+inline constexpr auto enum_names<gym::plan::StreamOrder::Kind> =
+    names<gym::plan::StreamOrder::Kind>({{gym::plan::StreamOrder::Kind::use, "use"},
+                                         {gym::plan::StreamOrder::Kind::record, "record"},
+                                         {gym::plan::StreamOrder::Kind::wait, "wait"},
+                                         {gym::plan::StreamOrder::Kind::finish, "finish"}});
 template <>
 inline constexpr auto enum_names<gym::plan::ParameterKind> =
     names<gym::plan::ParameterKind>({{gym::plan::ParameterKind::parameter, "parameter"},

@@ -252,6 +252,18 @@ Status check_first_call(const Plan& plan) {
   return are_alike ? ok() : fail("the first call has inputs of another form");
 }
 
+Status check_orders(const Plan& plan) {
+  int last = 0;
+  for (const StreamOrder& order : plan.orders) {
+    if (order.before < last || static_cast<std::size_t>(order.before) > plan.steps.size())
+      return fail("an order of streams stands before step {}", order.before);
+    if (order.stream == StreamOrder::kHost && order.kind != StreamOrder::Kind::wait)
+      return fail("only a wait may be Python's own");
+    last = order.before;
+  }
+  return ok();
+}
+
 Status check_unplanned(const Plan& plan) {
   if (plan.unplanned.empty()) return ok();
   const bool has_forward = std::ranges::any_of(
@@ -281,6 +293,9 @@ Plan first_call_of(Plan candidate) {
   std::erase_if(candidate.steps, [](const PlanStep& step) { return step.phase == Phase::forward; });
   for (PlanStep& step : candidate.steps)
     if (step.phase == Phase::first_call) step.phase = Phase::forward;
+  std::erase_if(candidate.orders, [&](const StreamOrder& order) {
+    return static_cast<std::size_t>(order.before) > candidate.steps.size();
+  });
   return candidate;
 }
 
@@ -289,6 +304,7 @@ Status check_plan(const Plan& plan) {
   TRY(check_tensors(plan));
   TRY(check_names(plan));
   TRY(check_first_call(plan));
+  TRY(check_orders(plan));
   return Walk(plan).run();
 }
 

@@ -189,6 +189,18 @@ Result<PlanStep> step_from_json(const Json& json) {
   return step;
 }
 
+Result<StreamOrder> order_from_json(const Json& json) {
+  JsonReader reader(json);
+  StreamOrder order{.phase = reader.enumerated<Phase>("phase"),
+                    .kind = reader.enumerated<StreamOrder::Kind>("kind")};
+  TRY(reader.status());
+  TRY_ASSIGN(order.before, small_member(json, "before", 0, plan_limits::kSteps, 0));
+  TRY_ASSIGN(order.stream,
+             small_member(json, "stream", StreamOrder::kHost, plan_limits::kStreams, 0));
+  TRY_ASSIGN(order.event, small_member(json, "event", 0, plan_limits::kOrders, 0));
+  return order;
+}
+
 Result<FirstCall> first_call_from_json(const Json& json) {
   JsonReader reader(json);
   FirstCall first{.difference = reader.string("difference")};
@@ -216,6 +228,7 @@ Result<Plan> plan_from_json(const Json& json) {
   TRY(read_list(json, "parameters", kTensors, plan.parameters, parameter_from_json));
   TRY(read_list(json, "kernels", kKernels, plan.kernels, kernel_from_json));
   TRY(read_list(json, "steps", kSteps, plan.steps, step_from_json));
+  if (reader.has("orders")) TRY(read_list(json, "orders", kOrders, plan.orders, order_from_json));
   TRY(read_list(json, "mutated_inputs", kTensors, plan.mutated_inputs,
                 [](const Json& item) { return small(item, 0, kMostTensors - 1); }));
   if (reader.has("read_inputs"))
@@ -335,6 +348,12 @@ Json to_json(const Plan& plan) {
     std::visit(StepToJson{entry}, step.action);
     json["steps"].push_back(std::move(entry));
   }
+  for (const StreamOrder& order : plan.orders)
+    json["orders"].push_back({{"phase", name_of(order.phase)},
+                              {"before", order.before},
+                              {"kind", name_of(order.kind)},
+                              {"stream", order.stream},
+                              {"event", order.event}});
   return json;
 }
 

@@ -78,6 +78,7 @@ PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const 
   if (auto refused = unsafe(job, task, candidate)) return {*std::move(refused), {}};
   if (equipment.cuda != nullptr)
     if (auto refused = racing(candidate)) return {*std::move(refused), {}};
+  if (auto refused = racing_streams(candidate)) return {*std::move(refused), {}};
   if (!task.unplanned.empty())
     return judge_by_python_reference(equipment, python, job, task, candidate);
   const Deadline deadline = deadline_of(job);

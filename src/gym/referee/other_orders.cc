@@ -4,6 +4,7 @@
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
 #include "gym/trial/kernel_use.h"
+#include "gym/trial/stream_order.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
@@ -37,6 +38,23 @@ bool run_in_other_orders(Equipment& equipment, const TrialContext& context, Refe
     if (!tells_of_memory(result)) continue;
     add_time(report, "evaluate", result.candidate_ms);
     take_failure(report, result);
+    return false;
+  }
+  return true;
+}
+
+bool run_in_stream_orders(Equipment& equipment, const TrialContext& context,
+                          RefereeReport& report) {
+  for (const trial::SuspectedRace& race : trial::find_stream_races(context.candidate).suspected) {
+    const plan::Plan reordered = trial::in_step_order(context.candidate, race.order);
+    const TrialContext of_order{context.job,      context.task,        reordered,
+                                context.deadline, context.with_oracle, context.python_reference,
+                                context.mode,     context.fused};
+    const trial::TrialResult result =
+        run_usable_trial(equipment, of_order.config_of(0, trial::Perturbation::plain), {});
+    add_trial(report, result);
+    if (!ends_job(report, result, context.deadline)) continue;
+    if (report.fault == Fault::candidate) report.error = race.error;
     return false;
   }
   return true;

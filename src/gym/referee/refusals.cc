@@ -6,6 +6,7 @@
 #include "gym/referee/report_entries.h"
 #include "gym/trial/kernel_use.h"
 #include "gym/trial/perturb/perturbation.h"
+#include "gym/trial/stream_order.h"
 
 namespace tritonsmith::gym::referee {
 
@@ -47,6 +48,14 @@ std::optional<RefereeReport> racing(const plan::Plan& candidate) {
   if (races.empty()) return std::nullopt;
   RefereeReport report = ended(ErrorClass::race, races[0].message, Fault::candidate);
   report.error->line = races[0].line;
+  return report;
+}
+
+std::optional<RefereeReport> racing_streams(const plan::Plan& candidate) {
+  const std::optional<VerdictError> race = trial::find_stream_races(candidate).certain;
+  if (!race) return std::nullopt;
+  RefereeReport report = ended(race->error_class, race->message, Fault::candidate);
+  report.error->line = race->line;
   return report;
 }
 

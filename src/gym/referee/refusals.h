@@ -19,6 +19,8 @@ std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& tas
 // Refuses a candidate with atomic operations whose scope is too narrow. On a GPU these give a wrong
 // value, do not end, or show nothing, at random.
 std::optional<RefereeReport> racing(const plan::Plan& candidate);
+// Refuses a candidate with streams of which no trial is needed to show that they race.
+std::optional<RefereeReport> racing_streams(const plan::Plan& candidate);
 // Refuses a job whose two sides do not fit into the memory.
 std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& task,
                                        const plan::Plan& candidate, const device::Device& device);

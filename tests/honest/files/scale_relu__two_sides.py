@@ -1,0 +1,39 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * 1.5 + 0.25, mask=mask)
+
+
+@triton.jit
+def relu(t_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(y_ptr + offsets, tl.maximum(tl.load(t_ptr + offsets, mask=mask), 0.0), mask=mask)
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.side, self.other = torch.cuda.Stream(), torch.cuda.Stream()
+
+    def forward(self, x):
+        t, y = torch.empty_like(x), torch.empty_like(x)
+        n, grid = x.numel(), (triton.cdiv(x.numel(), 512),)
+        here = torch.cuda.current_stream()
+        self.side.wait_stream(here)
+        with self.side:
+            scale[grid](x, t, n, BLOCK=512)
+        done = torch.cuda.Event(enable_timing=False)
+        done.record(self.side)
+        done.wait(self.other)
+        with torch.cuda.stream(self.other):
+            relu[grid](t, y, n, BLOCK=512)
+        torch.cuda.current_stream().wait_stream(self.other)
+        return y
