@@ -1,26 +1,21 @@
 #!/usr/bin/env python3
 """Tests `eval` and `write` with a model behind a server of OpenAI's protocol, over TLS.
 
-The server is this script. It fails in several ways before it answers with a kernel.
+The server is model_server.py. It fails in several ways before it answers with a kernel.
 
 usage: api_test.py PATH_OF_TRITONSMITH
 """
-import http.server
 import json
 import os
-import pathlib
-import ssl
 import subprocess
 import sys
-import tempfile
 import textwrap
-import threading
 import unittest
 
-BINARY = sys.argv.pop(1)
-TESTS = pathlib.Path(__file__).resolve().parent
-TASK = TESTS / "tasks/scale_relu.py"
-KERNEL = (TESTS / "honest/files/scale_relu__temporaries.py").read_text()
+import model_server
+from model_server import KERNEL, KEY, TASK
+
+model_server.ModelServerTest.binary = sys.argv.pop(1)
 # A class of somebody's code, and a kernel for it.
 SCALED = """
 import torch
@@ -61,102 +56,10 @@ class ModelNew(nn.Module):
         scaled_relu[(triton.cdiv(x.numel(), 256),)](x, self.weight, y, self.shift, x.numel(), x.shape[-1], BLOCK=256)
         return y
 """
-KEY = "sk-a-key-that-no-record-may-hold"
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Answers with KERNEL, and with a fault to the requests whose numbers are in `faults`."""
 
-    def __init__(self, folder):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.certificate, key = folder / "certificate.pem", folder / "key.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", key, "-out", self.certificate, "-days", "2", "-subj", "/CN=127.0.0.1",
-                        "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, key)
-        self.socket = context.wrap_socket(self.socket, server_side=True)
-        self.bodies, self.faults, self.lock = [], {}, threading.Lock()
-        self.kernel = KERNEL
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"https://127.0.0.1:{self.server_port}/v1"
-
-    def handle_error(self, request, address):
-        pass  # a client that does not trust the certificate leaves
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-    def send(self, status, content_type, body):
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def allowed(self):
-        if self.headers["Authorization"] == f"Bearer {KEY}":
-            return True
-        self.send(401, "application/json", b'{"error":{"message":"wrong key"}}')
-        return False
-
-    def do_GET(self):
-        if self.allowed():
-            self.send(200, "application/json", b'{"data":[{"id":"big","max_model_len":8192}]}')
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if not self.allowed():
-            return
-        with self.server.lock:
-            fault = self.server.faults.get(len(self.server.bodies))
-            self.server.bodies.append(body)
-        if fault:
-            return self.send(*fault)
-        answer = f"Here it is.\n```python\n{self.server.kernel}\n```\n"
-        events = [{"choices": [{"delta": {"reasoning_content": "I think."}}]},
-                  {"choices": [{"delta": {"content": answer[:40]}}]},
-                  {"choices": [{"delta": {"content": answer[40:]}, "finish_reason": "stop"}]},
-                  {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 50}}]
-        self.send(200, "text/event-stream",
-                  b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in events) + b"data: [DONE]\n\n")
-
-
-class RemoteModel(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.server = Server(cls.folder)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.shutdown()
-        cls.server.server_close()
-        cls.temporary.cleanup()
-
-    def setUp(self):
-        self.server.bodies.clear()
-        self.server.faults = {}
-        self.server.kernel = KERNEL
-
-    def run_program(self, *words, key=KEY, trust=True):
-        trusted = ["--api", f"ca_file={self.server.certificate}"] if trust else []
-        return subprocess.run([BINARY, *map(str, words), "--base-url", self.server.url, *trusted],
-                              capture_output=True, text=True, timeout=300, env={**os.environ, "OPENAI_API_KEY": key})
-
-    def refused(self, done, *needles, code=2):
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        for needle in needles:
-            self.assertIn(needle, done.stderr)
-
+class RemoteModel(model_server.ModelServerTest):
     def test_eval_outlasts_faults_and_asks_nothing_twice(self):
         suite, out = self.folder / "suite", self.folder / "eval"
         suite.mkdir()

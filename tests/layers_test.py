@@ -103,6 +103,7 @@ TESTS_MAY_INCLUDE = {
     "gym/service": ["gym/remote"],
     "curate": ["gym/api"],
     "distil": ["generate/api"],
+    "verifier": ["generate/api"],
     "gym/steps": ["gym/judge"],
     "serve/web": ["generate"],
     "gym/timing": ["gym/plan", "gym/language"],
@@ -142,6 +143,7 @@ LAYERS = {
     "generate/engine": BASE + ["text", "generate"] + ALL_OF_MODEL,
     "episode": BASE + ["text", "generate", "gym/api"],
     "search": BASE + ["text", "generate", "episode", "gym/api"],
+    "verifier": BASE + ["text", "inspect", "generate", "gym/api"],
     "eval": BASE + ["text", "generate", "episode", "search", "reward", "gym/api", "curriculum"],
     "distil": BASE + ["text", "generate", "episode", "eval", "gym/api"],
     "curate": BASE + ["text", "inspect", "curriculum", "datasets", "distil", "gym/capture", "gym/compile", "gym/sandbox", "gym/wire",
@@ -153,7 +155,7 @@ LAYERS = {
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
-TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "eval", "distil", "curate", "serve"}
+TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "verifier", "eval", "distil", "curate", "serve"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 MAX_METHODS, MAX_CLASS_LINES = 25, 400
 # A folder aims at 25 sources, without its tests. These folders exceed the limit; one that no longer does must leave this list.

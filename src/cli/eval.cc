@@ -18,6 +18,7 @@
 #include "cli/setup/remote_author.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
+#include "cli/setup/verifier_options.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
 #include "eval/judge_samples.h"
@@ -52,6 +53,7 @@ struct EvalOptions {
   Asking asking;
   episode::TurnsConfig turns;
   SearchEval search;
+  VerifierChoice verifier;
   int attempts = 64;  // of a search
 };
 
@@ -137,6 +139,25 @@ search::SearchConfig search_config_of(const EvalOptions& options) {
   return config;
 }
 
+Status search_for_each(const EvalOptions& options, std::span<const Task> tasks,
+                       OpenedAuthor& author, gym::api::Judge& judge) {
+  const EvalConfig& config = options.config;
+  return evaluate_strategies(
+      tasks,
+      {.suite = options.suite,
+       .model = options.model.directory,
+       .config = search_config_of(options),
+       .sampling = config.sampling,
+       .policy = config.policy,
+       .backend = config.backend,
+       .trials = config.trials,
+       .seed = config.seed,
+       .directory = options.out,
+       .program = program_name(),
+       .cost = [&author](const Usage& usage) { return author.cost_of(usage); }},
+      options.search, author.author(), judge);
+}
+
 Status evaluate_model(EvalOptions options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
@@ -149,22 +170,16 @@ Status evaluate_model(EvalOptions options) {
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt,
                                       std::filesystem::path(options.out) / "requests.sqlite"));
   config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
-  TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
+  TRY_ASSIGN(auto verifying, JudgeWithVerifier::open(options.verifier, options.out));
+  TRY_ASSIGN(const auto gym, open_judge(options.out, options.gym));
+  gym::api::Judge& judge = verifying.before(*gym);
   if (!options.search.strategies.empty()) {
-    TRY(evaluate_strategies(
-        tasks,
-        {.suite = options.suite,
-         .model = options.model.directory,
-         .config = search_config_of(options),
-         .sampling = config.sampling,
-         .policy = config.policy,
-         .backend = config.backend,
-         .trials = config.trials,
-         .seed = config.seed,
-         .directory = options.out,
-         .program = program_name(),
-         .cost = [&author](const Usage& usage) { return author->cost_of(usage); }},
-        options.search, author->author(), *judge));
+    if (verifying.verifier() != nullptr && !verifying.rejects())
+      return fail(
+          "--search: a verifier's notes change no search; give --verifier-set "
+          "severity=reject, or leave --verifier out");
+    TRY(search_for_each(options, tasks, *author, judge));
+    if (verifying.verifier() != nullptr) TRY(verifying.verifier()->account());
     return author->account(options.out);
   }
   TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
@@ -182,9 +197,10 @@ Status evaluate_model(EvalOptions options) {
                                                           .marks = std::move(marks),
                                                           .directory = options.out,
                                                           .program = program_name()},
-                                                         author->author(), *judge));
+                                                         author->author(), judge));
   TRY(author->account(options.out));
   TRY(report_evaluation(evaluation, options.out));
+  TRY(verifying.review(options.out, tasks));
   TRY(explain_missing_code(evaluation, options.out));
   show("records: {}\n", options.out);
   return ok();
@@ -214,7 +230,8 @@ Status evaluate_samples(const EvalOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.suite));
   TRY(eval::find_tasks(tasks, samples));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
-  TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
+  TRY_ASSIGN(auto verifying, JudgeWithVerifier::open(options.verifier, options.out));
+  TRY_ASSIGN(const auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const auto judged, eval::judge_samples(samples,
                                                     {.name = evaluation_name(options),
                                                      .suite = options.suite,
@@ -226,9 +243,10 @@ Status evaluate_samples(const EvalOptions& options) {
                                                      .marks = std::move(marks),
                                                      .directory = options.out,
                                                      .program = program_name()},
-                                                    *judge));
+                                                    verifying.before(*judge)));
   if (judged.evaluation) {
     TRY(report_evaluation(*judged.evaluation, options.out));
+    TRY(verifying.review(options.out, tasks));
     show("records: {}\n", options.out);
   }
   return account_for(judged);
@@ -243,9 +261,11 @@ Status run_eval(const EvalOptions& options) {
 
 // Returns an option of the call that a folder of samples has no use for, or nothing.
 std::string unused_option(const CLI::App& command) {
-  constexpr std::string_view used[] = {"--from-samples", "--suite",  "--out",     "--name",
-                                       "--trials",       "--level",  "--gym",     "--token-file",
-                                       "--data",         "--policy", "--backend", "--baselines"};
+  constexpr std::string_view used[] = {
+      "--from-samples", "--suite",           "--out",         "--name",
+      "--trials",       "--level",           "--gym",         "--data",
+      "--policy",       "--token-file",      "--backend",     "--baselines",
+      "--verifier",     "--verifier-config", "--verifier-set"};
   for (const CLI::Option* option : command.get_options())
     if (option->count() > 0 && std::ranges::find(used, option->get_name()) == std::end(used))
       return option->get_name();
@@ -292,6 +312,7 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--level", config.levels,
                       "Take only tasks in a folder levelN (KernelBench's)");
   add_turns_options(*command, options->turns);
+  add_verifier_options(*command, options->verifier);
   command->add_option("--limit", config.limit,
                       "Take only so many tasks from the beginning; 0: all");
   command->add_option("--seed", config.seed, "Every random choice follows from this number");
@@ -309,6 +330,9 @@ void add_eval_command(CLI::App& app, Run& run) {
       "eval --suite quickstart --model DIR --out runs/search --search parallel --search beam");
   add_example(*command,
               "eval --suite ~/KernelBench --from-samples ~/KernelBench/runs/NAME --out runs/NAME");
+  add_example(*command,
+              "eval --suite quickstart --model DIR --out runs/eval --verifier openai:NAME "
+              "--verifier-set kernels=every");
   command->callback([&run, options, command] {
     options->unused = unused_option(*command);
     run = [options] { return finish(run_eval(*options)); };

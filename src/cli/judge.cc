@@ -23,6 +23,7 @@
 #include "cli/setup/judges.h"
 #include "cli/setup/module_options.h"
 #include "cli/setup/shared_gpu.h"
+#include "cli/setup/verifier_options.h"
 #include "gym/api/judge_all.h"
 #include "gym/compile/targets.h"
 #include "gym/judge/local_judge.h"
@@ -46,6 +47,7 @@ struct JudgeOptions {
   std::string target;
   std::vector<std::string> ptx;  // KERNEL_NAME=FILE
   std::string show_ptx;          // a folder
+  VerifierChoice verifier;
   int trials = 3;
   bool json = false, feedback = false, no_store = false, adequacy = false;
 };
@@ -148,6 +150,32 @@ class ShownPtx {
   std::optional<Error> failed_;
 };
 
+// Opens the verifier, or nothing without one.
+Result<std::unique_ptr<OpenedVerifier>> open_verifier(const JudgeOptions& options) {
+  const VerifierChoice& choice = options.verifier;
+  if (!choice.model.empty())
+    return OpenedVerifier::open(choice, options.no_store ? "" : cache_directory("verifier"));
+  TRY(check_no_verifier_settings(choice));
+  return std::unique_ptr<OpenedVerifier>();
+}
+
+// Asks the verifier about the kernels, and puts its findings into the verdicts.
+Status add_opinions(verifier::Verifier& verifier, Judgement& judgement) {
+  std::vector<std::size_t> asked;
+  std::vector<verifier::Subject> subjects;
+  for (std::size_t i = 0; i < judgement.verdicts.size(); ++i) {
+    const gym::api::JudgeJob& job = judgement.jobs[i];
+    if (!verifier::is_asked_about(judgement.verdicts[i], verifier.config().kernels)) continue;
+    asked.push_back(i);
+    subjects.push_back({.task = &job.task, .kernel = job.kernel, .policy = job.policy});
+  }
+  TRY_ASSIGN(const auto opinions, verifier::review_all(verifier, std::move(subjects)));
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    verifier::add_opinion(opinions[i], judgement.verdicts[asked[i]]);
+  LOG("the verifier: {}", verifier.work().to_text());
+  return ok();
+}
+
 Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   TRY(gym::compile::check_target(options.target));
   TRY_ASSIGN(Judgement judgement, read_jobs(options));
@@ -161,9 +189,11 @@ Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   TRY_ASSIGN(const auto shown, ShownPtx::into(options.show_ptx));
   config.take_ptx = shown->taker();
   if (!config.directory.empty()) TRY(make_directories(config.directory));
+  TRY_ASSIGN(const auto verifier, open_verifier(options));
   TRY_ASSIGN(const auto judge, start_judge(config));
   TRY_ASSIGN(judgement.verdicts, gym::api::judge_all(*judge, judgement.jobs));
   TRY(shown->tell());
+  if (verifier) TRY(add_opinions(verifier->verifier(), judgement));
   return judgement;
 }
 
@@ -275,6 +305,7 @@ void add_judge_command(CLI::App& app, Run& run) {
                     "Judge again even if the same kernel was judged before, and store nothing");
   command->add_flag("--adequacy", options->adequacy,
                     "Also tell which faults of the task its trials would not see");
+  add_verifier_options(*command, options->verifier);
   auto* json = command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
   command
       ->add_flag("--feedback", options->feedback,
@@ -285,6 +316,7 @@ void add_judge_command(CLI::App& app, Run& run) {
               "judge --task vit/block.py:Norm --inputs \"randn(8, 768)\" --init 768 --kernel "
               "candidate.py");
   add_example(*command, "judge --task relu.py --kernel tries/*.py --policy fused --json");
+  add_example(*command, "judge --task relu.py --kernel candidate.py --verifier openai:NAME");
   add_example(*command, "judge --task relu.py --kernel relu_triton.py --ptx relu=edited.ptx");
   command->callback([options, &run] { run = [options] { return judge(*options); }; });
 }

@@ -21,6 +21,7 @@
 #include "cli/setup/remote_author.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
+#include "cli/setup/verifier_options.h"
 #include "eval/kept_options.h"
 #include "eval/metrics.h"
 #include "eval/reached.h"
@@ -47,6 +48,7 @@ struct WriteOptions {
   episode::TurnsConfig turns;
   search::Strategy strategy = search::Strategy::sequential;
   std::vector<std::string> settings;
+  VerifierChoice verifier;
 };
 
 // The search of one module, with the folder of its records.
@@ -55,6 +57,7 @@ struct Writing {
   std::filesystem::path folder;
   std::unique_ptr<gym::api::Judge> judge_of_one;
   std::optional<gym::api::EveryTaskJudge> judge;
+  std::optional<JudgeWithVerifier> verifying;
   std::optional<search::SearchFile> file;
   std::optional<search::TaskLog> log;
   std::optional<search::Search> search;
@@ -137,6 +140,7 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
     TRY(make_directories(writing.folder));
   }
   TRY_ASSIGN(const search::SearchConfig config, config_of(options));
+  TRY_ASSIGN(writing.verifying, JudgeWithVerifier::open(options.verifier, writing.folder));
   TRY(eval::keep_options(writing.folder, what_decides(tasks, options, config)));
   TRY_ASSIGN(writing.judge_of_one, open_judge(writing.folder, options.gym));
   writing.judge.emplace(*writing.judge_of_one, tasks);
@@ -174,7 +178,8 @@ std::string found_so_far(const search::History& history) {
 Status search_to_its_end(generate::Writer& writer, Writing& writing) {
   search::Search& search = *writing.search;
   gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, search.request().config.attempts));
-  search::Searches searches({.writer = writer, .judge = *writing.judge, .faults = faults});
+  gym::api::Judge& judge = writing.verifying->before(*writing.judge);
+  search::Searches searches({.writer = writer, .judge = judge, .faults = faults});
   searches.add(search);
   Progress progress("writing and judging",
                     static_cast<std::size_t>(search.request().config.attempts),
@@ -229,6 +234,21 @@ void log_each_task(const std::vector<Task>& tasks, const std::vector<Verdict>& v
             ? fmt::format("speed-up {:.2f}, {:.4f} ms", *verdict.speedup, verdict.time_ms->median)
             : "verified");
   }
+}
+
+// Says what the verifier thinks of the best kernel. If it rejects, it has spoken already.
+Status review_best(Writing& writing, const search::Attempt& best) {
+  OpenedVerifier* opened = writing.verifying->verifier();
+  if (opened == nullptr) return ok();
+  const search::SearchRequest& request = writing.search->request();
+  TRY_ASSIGN(const auto opinions,
+             verifier::review_all(
+                 opened->verifier(),
+                 {{.task = &request.task, .kernel = best.kernel, .policy = request.policy}}));
+  for (const Finding& finding : opinions.front().findings)
+    LOG("{}: {}", finding.rule, finding.message);
+  if (opinions.front().findings.empty()) LOG("the verifier does not object to the kernel");
+  return opened->account();
 }
 
 Status check_patch(const WriteOptions& options) {
@@ -297,6 +317,7 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   const search::Attempt* found = report_search(*writing.search, options);
   if (found == nullptr) return ExitCode::not_accepted;
   const search::Attempt& best = *found;
+  TRY(review_best(writing, best));
   log_each_task(tasks, writing.judge->accepted(best.kernel));
   if (!options.patch.empty()) TRY(write_patch(options.patch, made, best.kernel));
   if (options.out.empty()) {
@@ -329,6 +350,7 @@ void add_write_command(CLI::App& app, Run& run) {
                    "so many attempts")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
+  add_verifier_options(*command, options->verifier);
   add_search_settings(*command, options->settings);
   command->add_option(
       "--records", options->records,

@@ -59,12 +59,9 @@ class RemoteAuthor : public OpenedAuthor {
 
 Result<generate::ApiConfig> api_config_of(const ModelChoice& choice) {
   generate::ApiConfig config;
-  if (const char* url = std::getenv(generate::kApiUrlVariable); url != nullptr)
-    config.base_url = url;
   TRY(apply_given(config, choice.api_config, choice.api, "--api"));
   if (!choice.base_url.empty()) config.base_url = choice.base_url;
   if (!choice.key_file.empty()) config.key_file = choice.key_file;
-  if (config.base_url.empty()) config.base_url = kDefaultUrl;
   return config;
 }
 
@@ -112,14 +109,23 @@ Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
     TRY_ASSIGN(auto own, ModelAuthor::open(choice.directory, choice.placement, prompt));
     return std::unique_ptr<OpenedAuthor>(std::move(own));
   }
-  const std::string model = choice.name.substr(kRemotePrefix.size());
-  if (model.empty()) return fail("--model {}: the model's name is missing", kRemotePrefix);
-  TRY_ASSIGN(const generate::ApiConfig config, api_config_of(choice));
+  TRY_ASSIGN(generate::ApiConfig config, api_config_of(choice));
+  return open_remote_author(choice.name, std::move(config), prompt, store);
+}
+
+Result<std::unique_ptr<OpenedAuthor>> open_remote_author(const std::string& model,
+                                                         generate::ApiConfig config,
+                                                         const text::PromptConfig& prompt,
+                                                         const std::filesystem::path& store) {
+  const std::string name = model.substr(kRemotePrefix.size());
+  if (name.empty()) return fail("{}: the model's name is missing", kRemotePrefix);
+  const char* url = std::getenv(generate::kApiUrlVariable);
+  if (config.base_url.empty()) config.base_url = url != nullptr ? url : kDefaultUrl;
   const std::filesystem::path answers =
       config.store.empty() ? store : std::filesystem::path(config.store);
-  TRY_ASSIGN(auto writer, generate::ApiWriter::open(config, model, answers));
+  TRY_ASSIGN(auto writer, generate::ApiWriter::open(config, name, answers));
   return std::unique_ptr<OpenedAuthor>(
-      std::make_unique<RemoteAuthor>(config, model, prompt, std::move(writer)));
+      std::make_unique<RemoteAuthor>(config, name, prompt, std::move(writer)));
 }
 
 }  // namespace tritonsmith::cli
