@@ -98,9 +98,9 @@ bool is_listed_module(std::string_view path) {
        "bisect",      "heapq",       "hashlib",     "struct",    "array",
        "inspect",     "importlib",   "textwrap",    "pprint",    "json",
        "__future__",  "platform",    "argparse",    "datetime",  "typing_extensions",
-       "contextvars", "secrets",     "uuid",        "zlib",      "base64",
-       "binascii",    "graphlib",    "keyword",     "locale",    "unicodedata",
-       "calendar",    "codecs",      "csv",         "difflib",   "colorsys"});
+       "contextvars", "zlib",        "base64",      "binascii",  "graphlib",
+       "keyword",     "locale",      "unicodedata", "calendar",  "codecs",
+       "csv",         "difflib",     "colorsys"});
   return std::ranges::find(kListed, path.substr(0, path.find('.'))) != kListed.end();
 }
 

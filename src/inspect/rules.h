@@ -116,6 +116,14 @@ inline void find_uses(const Candidate& candidate, Places& places, PathNames name
   find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
 }
 
+// Reports calls of builtins by their plain names.
+inline void find_builtin_calls(const Candidate& candidate, Places& places, PathNames builtins,
+                               std::string_view why) {
+  for (const Use& use : candidate.uses)
+    if (use.called && std::ranges::find(builtins, use.path) != builtins.end())
+      places.add(use.node, fmt::format("`{}` {}", use.path, why));
+}
+
 // Returns "functional" for "torch.nn.functional".
 inline std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('.') + 1);

@@ -34,6 +34,8 @@ enum class Pattern {
   near_all,
   ties,
   close,
+  truths,
+  ends,
   specials,
   whole,
   listed

@@ -68,6 +68,14 @@ def cache_of(function):
     return function.device_caches[0]
 
 
+def restores(tuner, configs):
+    """Whether the tuner resets or restores tensors between the runs by which it chooses, or has a hook that may do so."""
+    if not isinstance(tuner, Autotuner):  # Inductor's own restores all that its kernels change
+        return True
+    return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook or tuner.user_defined_post_hook or
+                any(config.pre_hook is not None for config in configs))
+
+
 class Launches:
     """Holds the launches of one capture: the kernels by specialisation, and the choices of a tuner while it runs."""
 
@@ -256,7 +264,8 @@ class Launches:
             raise failed
         tuner.best_config = configs[0]
         if choices:
-            self.recorder.add_step(launch=choices, **({"tuned": True} if len(choices) > 1 else {}))
+            self.recorder.add_step(launch=choices, **({"tuned": True} if len(choices) > 1 else {}),
+                                   **({"restores": True} if restores(tuner, configs) else {}))
         return handle
 
     def run_config_hook(self, tuner, config, kwargs, first):

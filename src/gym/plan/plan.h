@@ -82,6 +82,8 @@ struct LaunchChoice {
 // order.
 struct LaunchStep {
   std::vector<LaunchChoice> choices;
+  // The autotuner resets or restores tensors between its runs, or has a hook that may do so.
+  bool restores = false;
   bool operator==(const LaunchStep&) const = default;
 };
 

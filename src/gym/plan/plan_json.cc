@@ -184,6 +184,7 @@ Result<PlanStep> step_from_json(const Json& json) {
   } else {
     LaunchStep launch;
     TRY(read_list(json, "launch", plan_limits::kChoices, launch.choices, choice_from_json));
+    launch.restores = reader.boolean("restores", false);
     step.action = std::move(launch);
   }
   return step;
@@ -298,6 +299,7 @@ struct StepToJson {
                                 {"grid", choice.grid},
                                 {"arguments", values_to_json(choice.arguments)}});
     if (launch.choices.size() > 1) json["tuned"] = true;
+    if (launch.restores) json["restores"] = true;
   }
   void operator()(const ConstantStep& constant) const {
     json["constant"] = base64_encode(constant.bytes);

@@ -141,7 +141,9 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
       blame_what_is_kept(context.candidate, result);
     }
     if (ends_job(report, result, context.deadline)) return false;
-    if (trial == 0 && !run_in_stream_orders(equipment, context, report)) return false;
+    if (trial == 0 && (!run_in_stream_orders(equipment, context, report) ||
+                       !run_as_tuned(equipment, context, report)))
+      return false;
     ++report.numerics->trials;
     if (trial == 0 && result.reference_keeps_state && !context.task.first_call_only &&
         context.python_reference == nullptr && !run_later_call(equipment, context, report))

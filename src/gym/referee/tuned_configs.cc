@@ -7,6 +7,7 @@
 #include "gym/referee/run_trials.h"
 #include "gym/replay/operator_arguments.h"
 #include "gym/trial/choice_trials.h"
+#include "gym/trial/kernel_use.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
@@ -29,7 +30,35 @@ bool run_choice_trial(Equipment& equipment, const TrialContext& context, int num
   return false;
 }
 
+plan::Plan with_repeated_launches(const plan::Plan& candidate) {
+  plan::Plan repeated = candidate;
+  repeated.orders.clear();
+  repeated.steps.clear();
+  for (const plan::PlanStep& step : candidate.steps) {
+    repeated.steps.push_back(step);
+    if (trial::builds_on_its_stores(candidate, step)) repeated.steps.push_back(step);
+  }
+  return repeated;
+}
+
 }  // namespace
+
+bool run_as_tuned(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
+  const plan::Plan repeated = with_repeated_launches(context.candidate);
+  if (repeated.steps.size() == context.candidate.steps.size()) return true;
+  const TrialContext of_repeated{context.job,      context.task,        repeated,
+                                 context.deadline, context.with_oracle, context.python_reference,
+                                 context.mode,     context.fused};
+  const trial::TrialResult result =
+      run_usable_trial(equipment, of_repeated.config_of(0, trial::Perturbation::plain), {});
+  add_trial(report, result);
+  if (!ends_job(report, result, context.deadline)) return true;
+  if (report.fault == Fault::candidate)
+    report.error->message =
+        "after an autotuner's runs, which restore nothing (reset_to_zero, restore_value): " +
+        report.error->message;
+  return false;
+}
 
 bool run_other_choices(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
   int number = context.job.trials;

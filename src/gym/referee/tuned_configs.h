@@ -7,6 +7,10 @@
 
 namespace tritonsmith::gym::referee {
 
+// Runs each tuned launch twice, as an autotuner does to choose a config, where it resets and restores
+// nothing and the kernel reads what it writes. Returns false if the result is then wrong.
+bool run_as_tuned(Equipment& equipment, const TrialContext& context, RefereeReport& report);
+
 // Tries every config that an autotuner may pick. Returns false if the job ends here.
 bool run_other_choices(Equipment& equipment, const TrialContext& context, RefereeReport& report);
 

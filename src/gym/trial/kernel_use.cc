@@ -114,12 +114,15 @@ std::set<int> storages_at(const std::vector<int>& places, const plan::LaunchChoi
   return storages;
 }
 
-bool programs_may_meet(const plan::LaunchChoice& launch, const plan::Plan& plan) {
-  if (!has_several_programs(launch)) return false;
+bool loads_what_it_stores(const plan::LaunchChoice& launch, const plan::Plan& plan) {
   const std::string& ttir = plan.kernels.at(static_cast<std::size_t>(launch.kernel)).ttir;
   const std::set<int> loaded = storages_at(triton_ir::loaded_arguments(ttir), launch, plan),
                       stored = storages_at(triton_ir::stored_arguments(ttir), launch, plan);
   return std::ranges::any_of(loaded, [&](int storage) { return stored.contains(storage); });
+}
+
+bool programs_may_meet(const plan::LaunchChoice& launch, const plan::Plan& plan) {
+  return has_several_programs(launch) && loads_what_it_stores(launch, plan);
 }
 
 void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findings) {
@@ -199,6 +202,12 @@ bool programs_may_meet(const plan::Plan& candidate) {
              return programs_may_meet(choice, candidate);
            });
   });
+}
+
+bool builds_on_its_stores(const plan::Plan& candidate, const plan::PlanStep& step) {
+  const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+  return launch != nullptr && step.phase == plan::Phase::forward && launch->choices.size() > 1 &&
+         !launch->restores && loads_what_it_stores(launch->choices[0], candidate);
 }
 
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input) {

@@ -30,6 +30,10 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 // several programs and may load from memory in which it may store.
 bool programs_may_meet(const plan::Plan& candidate);
 
+// Says whether the step is a launch of forward with several configs of an autotuner that resets and
+// restores nothing, and may load from memory in which it may store.
+bool builds_on_its_stores(const plan::Plan& candidate, const plan::PlanStep& step);
+
 // Says whether a kernel reads this input, or values that follow from it.
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input);
 

@@ -141,6 +141,19 @@ class AsGiven {
   std::set<int> exact_;
 };
 
+void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& given,
+                     ForwardFacts& facts) {
+  const std::string_view name = plan::operators::aten_base_name(call.op);
+  if ((name != "any" && name != "all") || call.args.empty() || !given.is_exact(call.args[0]))
+    return;
+  const int asked = std::get<TensorRef>(call.args[0].data).index;
+  if (task.tensors.at(static_cast<std::size_t>(asked)).dtype != DType::boolean) return;
+  facts.asks_any_or_all = true;
+  if (call.args.size() > 1)
+    if (const auto* dimension = std::get_if<std::int64_t>(&call.args[1].data))
+      facts.asked_dimension = *dimension;
+}
+
 }  // namespace
 
 ForwardFacts forward_facts(const Plan& task) {
@@ -165,6 +178,7 @@ ForwardFacts forward_facts(const Plan& task) {
                               (plan::operators::is(call->op, Trait::steps) &&
                                call->args.size() > 1 && given.is_exact(call->args[1]));
     facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
+    note_any_or_all(task, *call, given, facts);
     given.follow(task, *call);
   }
   return facts;

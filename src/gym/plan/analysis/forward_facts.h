@@ -2,6 +2,8 @@
 // places where its result jumps, and operators that treat NaN in a way of their own. Pure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gym/plan/plan.h"
@@ -20,6 +22,10 @@ struct ForwardFacts {
   // It compares elements of inputs with each other, or puts them in order, before any arithmetic but
   // a multiplication by a power of two. The nearest two values then have one order.
   bool compares_inputs = false;
+  // It asks whether any or all truth values of an input hold, along the dimension or, if it is
+  // empty, of all elements.
+  bool asks_any_or_all = false;
+  std::optional<std::int64_t> asked_dimension;
   double scale_of_jumps = 1;       // the largest power of two in those factors
   bool gives_places = false;       // results are places among values, where ties have no one order
   bool overwrites_places = false;  // writes at places that an input names; the last write wins

@@ -109,6 +109,7 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers)
       numbers_(numbers),
       facts_(plan::analysis::forward_facts(task)),
       inputs_(input_tensors(task)),
+      scores_(inputs_of_scores(task)),
       draws_(plan::analysis::input_draws(task)) {
   for (const int input : inputs_)
     ways_.push_back(plan::analysis::is_drawn_directly(task, input) ? Way::directly
@@ -145,9 +146,25 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
       ++changed;
   for (const InputDraw& draw : draws_)
     if (of_draw(like, draw, unit_of(draw.inputs, nth++), rng).changes()) ++changed;
+  for (const int input : inputs_) changed += asks_of(kind, input) ? 1 : 0;
   const bool is_of_several = kind == Perturbation::parted || kind == Perturbation::crossed ||
                              kind == Perturbation::last_spiked;
   return changed > (is_of_several ? 1 : 0);
+}
+
+bool InputPlan::asks_of(Perturbation kind, int input) const {
+  return facts_.asks_any_or_all && tensor_of(task_, input).dtype == plan::DType::boolean &&
+         (kind == Perturbation::uneven || kind == Perturbation::ragged ||
+          kind == Perturbation::scaled || kind == Perturbation::sparse);
+}
+
+InputChange InputPlan::truths(Perturbation kind, Rng& rng) const {
+  InputChange change{.seed = rng.next_u64(),
+                     .pattern = Pattern::truths,
+                     .reach = is_extreme(kind) ? 1.0 : 0.0,
+                     .may_tie = kind == Perturbation::uneven || kind == Perturbation::scaled};
+  if (facts_.asked_dimension) change.places = {*facts_.asked_dimension};
+  return change;
 }
 
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
@@ -222,9 +239,17 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
               .pattern = Pattern::ragged,
               .reach = unit.is_coarse ? far_in_16_bits : largest};
     case Perturbation::spiked:
-    case Perturbation::last_spiked:
       if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
+    case Perturbation::last_spiked: {
+      const bool decides = scores_.contains(input);
+      if (!has_16_bits(tensor_of(task_, input).dtype) && (scores_.empty() || decides)) return {};
+      InputChange change = spiked(plan::elements_of(tensor_of(task_, input)), rng);
+      if (scores_.empty() || decides) return change;
+      change.pattern = Pattern::ends;
+      change.reach = far;
+      return with_numbers(change, unit, rng);
+    }
     case Perturbation::tied:
       if (!facts_.jumps_at_inputs || facts_.gives_places) return {};
       return {.seed = rng.next_u64(),
@@ -311,6 +336,7 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
         if (facts_.compares_inputs && !facts_.gives_places) change.pattern = Pattern::near_all;
       }
       if (kind == Perturbation::sparse) change.pattern = Pattern::sorted;
+      if (!facts_.overwrites_places) change.reach = 1;  // one of the numbers is missing
       return change;
     }
     case DrawKind::order:
@@ -384,6 +410,10 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
     if (!is_changeable(tensor)) continue;
     InputChange change;
+    if (asks_of(kind, inputs_[k])) {
+      changes[k] = truths(kind, rng);
+      continue;
+    }
     if (ways_[k] == Way::directly && !holds_whole_numbers(tensor))
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
     else if (ways_[k] == Way::never_drawn && holds_whole_numbers(tensor))

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "gym/device/device.h"
@@ -55,6 +56,9 @@ class InputPlan {
   device::InputChange whole_numbers(Perturbation kind, int input, Rng& rng) const;
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
+  // Whether the kind makes rows of truth values of this input, and how.
+  bool asks_of(Perturbation kind, int input) const;
+  device::InputChange truths(Perturbation kind, Rng& rng) const;
   // Adds the candidate's own numbers to a change of this kind.
   device::InputChange with_numbers(device::InputChange change, Unit unit, Rng& rng) const;
 
@@ -62,6 +66,7 @@ class InputPlan {
   const CandidateNumbers* numbers_;
   plan::analysis::ForwardFacts facts_;
   std::vector<int> inputs_;
+  std::set<int> scores_;                          // inputs that decide an attention's scores
   std::vector<Way> ways_;                         // of each input
   std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
 };

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/rng.h"
+#include "gym/trial/perturb/whole_numbers.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -279,6 +281,13 @@ void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
   all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
 }
 
+// One of the numbers that were drawn becomes another one of them.
+void leave_one_out(at::Tensor& tensor) {
+  const at::Tensor two =
+      tensor.view({-1}).index_select(0, random_places(2, tensor.numel(), tensor));
+  tensor.copy_(at::where(tensor == two[0], two[1], tensor));
+}
+
 void skew(at::Tensor& tensor) {
   constexpr double share = 0.7, share_of_neighbours = 0.1;
   const at::Tensor same = tensor.reshape({-1})[0].clone(), most = tensor.max();
@@ -299,76 +308,30 @@ void put_neighbours(at::Tensor& tensor) {
   tensor.view({-1}).copy_(ranks.mul_(distance).add_(0.5));
 }
 
-// Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
-// kind, and no value lies outside the range of the former ones, for each may name a place.
-class WholeNumbers {
- public:
-  WholeNumbers(std::vector<std::int64_t> values, const InputChange& change)
-      : values_(std::move(values)), change_(change), rng_(change.seed, "whole", 0) {}
+// Fills a row, but for the element at a place, or wholly if there is no such place.
+void put_truth(at::Tensor row, bool truth, std::optional<std::int64_t> other) {
+  row.fill_(truth);
+  if (other) row.select(0, *other).fill_(!truth);
+}
 
-  std::vector<std::int64_t> changed() {
-    if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
-      change_equal();
-    else if (std::ranges::is_sorted(values_) && !counts_up())
-      turn_steps();
-    else
-      turn();
-    return std::move(values_);
-  }
-
- private:
-  std::uint64_t below(std::int64_t n) { return rng_.below(static_cast<std::uint64_t>(n)); }
-  std::int64_t up_to(std::int64_t n) { return static_cast<std::int64_t>(below(n + 1)); }
-
-  bool counts_up() const {
-    for (std::size_t k = 1; k < values_.size(); ++k)
-      if (values_[k] != values_[k - 1] + 1) return false;
-    return true;
-  }
-
-  // Lengths become shorter, one excepted. Numbers of elements, whose sum is a size of another input,
-  // keep their sum.
-  void change_equal() {
-    const std::int64_t value = values_[0];
-    const auto sum = static_cast<double>(value) * static_cast<double>(values_.size());
-    if (value < 2) {
-      constexpr std::int64_t most = 3;
-      if (change_.reach > 0)
-        for (std::int64_t& each : values_) each += up_to(most);
-    } else if (values_.size() == 1) {
-      values_[0] = 1 + up_to(value - 2);
-    } else if (std::ranges::find(change_.numbers, sum) != change_.numbers.end()) {
-      for (std::size_t k = 0; k + 1 < values_.size(); k += 2) {
-        const std::int64_t moved = up_to(value - 1);
-        values_[k] += moved;
-        values_[k + 1] -= moved;
-      }
-    } else {
-      const std::size_t kept = below(static_cast<std::int64_t>(values_.size()));
-      for (std::size_t k = 0; k < values_.size(); ++k)
-        if (k != kept) values_[k] = 1 + up_to(value - 1);
-    }
-  }
-
-  // The steps from each value to the next come in the opposite order. Values stay sorted, and the
-  // first and the last stay.
-  void turn_steps() {
-    std::vector<std::int64_t> turned = {values_[0]};
-    for (std::size_t k = values_.size() - 1; k > 0; --k)
-      turned.push_back(turned.back() + values_[k] - values_[k - 1]);
-    values_ = std::move(turned);
-  }
-
-  void turn() {
-    const std::vector<std::int64_t> before = values_;
-    std::ranges::reverse(values_);
-    if (values_ == before) std::ranges::rotate(values_, values_.begin() + 1);
-  }
-
-  std::vector<std::int64_t> values_;
-  const InputChange& change_;
-  Rng rng_;
-};
+void put_truths(at::Tensor& tensor, const InputChange& change) {
+  constexpr std::int64_t kinds = 6, most_rows = 512;  // four kinds of rows, and two that stay
+  Rng rng(change.seed, "truths", 0);
+  const auto place_in = [&](std::int64_t size) {
+    const auto any = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(size)));
+    return change.reach > 0 ? size - 1 : any;
+  };
+  if (change.places.empty() || tensor.dim() == 0)
+    return put_truth(tensor.view({-1}), change.may_tie, place_in(tensor.numel()));
+  const std::int64_t dim = at::maybe_wrap_dim(change.places[0], tensor.dim());
+  const at::Tensor turned = tensor.movedim(dim, -1).contiguous();
+  const at::Tensor rows = turned.view({-1, tensor.size(dim)});
+  for (std::int64_t row = 0; row < std::min(rows.size(0), most_rows); ++row)
+    if (const auto kind = row % kinds; kind < 4)
+      put_truth(rows.select(0, row), kind % 2 == 0,
+                kind < 2 ? std::nullopt : std::optional(place_in(tensor.size(dim))));
+  tensor.movedim(dim, -1).copy_(turned);
+}
 
 // Each number changes by a factor of its own, or, in a sorted list, the steps come in the opposite
 // order.
@@ -381,13 +344,6 @@ void change_listed(at::Tensor& tensor) {
   } else {
     all.mul_(chance_like(all).mul_(0.6).add_(0.7).to(all.scalar_type()));
   }
-}
-
-void change_whole(at::Tensor& tensor, const InputChange& change) {
-  const at::Tensor now = tensor.to(at::kCPU, at::kLong).contiguous();
-  const auto* first = now.const_data_ptr<std::int64_t>();
-  std::vector<std::int64_t> changed = WholeNumbers({first, first + now.numel()}, change).changed();
-  tensor.copy_(at::from_blob(changed.data(), now.sizes(), at::kLong));
 }
 
 void make_ties(at::Tensor& tensor, const InputChange& change) {
@@ -419,6 +375,7 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
     case Pattern::flips:
       return flip(tensor);
     case Pattern::sorted:
+      if (change.reach > 0) leave_one_out(tensor);
       put_numbers(tensor, change.numbers);
       tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
       return;
@@ -433,10 +390,15 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
       return make_ties(tensor, change);
     case Pattern::close:
       return put_neighbours(tensor);
+    case Pattern::truths:
+      return put_truths(tensor, change);
+    case Pattern::ends:
+      move_last_of_each(tensor, change.reach);
+      return move_at_places(tensor, change);
     case Pattern::specials:
       return put_specials(tensor);
     case Pattern::whole:
-      return change_whole(tensor, change);
+      return change_whole_numbers(tensor, change);
     case Pattern::listed:
       return change_listed(tensor);
   }

@@ -26,6 +26,10 @@ namespace tritonsmith::gym::trial {
 //   ties      rounds elements to halves of 1 / `reach`, and puts `numbers` in the place of some.
 //   near_all  makes each element the largest of `numbers`, or one of the seven whole numbers before it.
 //   close     gives each element another value from 0.5 on, each the next that the type holds.
+//   truths    makes rows of truth values all true, all false, or so but for one element. Rows run along
+//             the dimension in `places`; without one, all elements are one row, true if `may_tie`. With a
+//             reach the one element is the last, and otherwise any.
+//   ends      puts large elements, of about `reach`, at the last index of each dimension.
 //   specials  puts NaN and both infinities in the place of a few elements.
 inline constexpr std::int64_t kMostNeighbours = 1 << 23;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -94,6 +95,31 @@ bool decides_by_scores(const plan::Plan& task) {
     has_product = has_product || attends || traits.has(Trait::scores);
   }
   return has_softmax && has_product;
+}
+
+std::set<int> inputs_of_scores(const plan::Plan& task) {
+  using plan::operators::Trait;
+  if (!decides_by_scores(task)) return {};
+  const std::vector<int> inputs = input_tensors(task);
+  std::set<int> storages, deciding, found;
+  for (const int input : inputs) storages.insert(plan::analysis::storage_of(task, input));
+  plan::analysis::Sources sources =
+      plan::analysis::sources_of(task, plan::Phase::forward, storages);
+  for (const plan::PlanStep& step : task.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward) continue;
+    const plan::operators::Traits traits =
+        plan::operators::traits_of(plan::operators::aten_base_name(call->op));
+    const std::size_t count = traits.has(Trait::attention) ? 2 : traits.has(Trait::softmax) ? 1 : 0;
+    std::vector<int> scores;  // queries and keys come before the values
+    for (std::size_t k = 0; k < std::min(count, call->args.size()); ++k)
+      plan::append_tensors(call->args[k], scores);
+    for (const int tensor : scores)
+      deciding.merge(std::set<int>(sources[plan::analysis::storage_of(task, tensor)]));
+  }
+  for (const int input : inputs)
+    if (deciding.contains(plan::analysis::storage_of(task, input))) found.insert(input);
+  return found;
 }
 
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task) {

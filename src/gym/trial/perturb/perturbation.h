@@ -41,7 +41,8 @@ using plan::analysis::input_tensors;
 //                 differences have one sign too.
 //   crossed       does the same with the opposite signs.
 //   spiked        makes one element in some thousands of each 16-bit input 1024 times as large.
-//   last_spiked   does the same to the last such input alone.
+//   last_spiked   does the same to the last such input alone. If the input decides no scores, 32 bits
+//                 count too, and the last index of each dimension has a large element.
 //   tied          rounds inputs to halves, and puts the numbers with which forward compares there.
 //   close         gives elements values that differ by their last digits, where forward compares inputs
 //                 with each other or puts them in order.
@@ -103,6 +104,9 @@ bool is_spiked(Perturbation kind);
 // Says whether the task computes scores by a product and takes their exponentials (softmax).
 // Rounding scores to 16 bits costs more than rounding other sums.
 bool decides_by_scores(const plan::Plan& task);
+// Returns the inputs from which such scores follow: an attention's queries and keys, but not its values.
+// Empty for a task without scores.
+std::set<int> inputs_of_scores(const plan::Plan& task);
 // Describes the change, as in "100 added to the inputs". Empty for kinds that are not extreme.
 std::string_view what_is_done(Perturbation extreme);
 

@@ -1,0 +1,111 @@
+#include "gym/trial/perturb/whole_numbers.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using device::InputChange;
+
+// Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
+// kind, and no value lies outside the range of the former ones, for each may name a place.
+class WholeNumbers {
+ public:
+  WholeNumbers(std::vector<std::int64_t> values, const InputChange& change)
+      : values_(std::move(values)), change_(change), rng_(change.seed, "whole", 0) {}
+
+  std::vector<std::int64_t> changed() {
+    if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
+      change_equal();
+    else if (std::ranges::is_sorted(values_) && !counts_up())
+      turn_steps();
+    else
+      turn();
+    return std::move(values_);
+  }
+
+ private:
+  std::uint64_t below(std::int64_t n) { return rng_.below(static_cast<std::uint64_t>(n)); }
+  std::int64_t up_to(std::int64_t n) { return static_cast<std::int64_t>(below(n + 1)); }
+
+  bool counts_up() const {
+    for (std::size_t k = 1; k < values_.size(); ++k)
+      if (values_[k] != values_[k - 1] + 1) return false;
+    return true;
+  }
+
+  // Lengths become shorter, one excepted. Numbers of elements, whose sum is a size of another input,
+  // keep their sum.
+  void change_equal() {
+    const std::int64_t value = values_[0];
+    const auto sum = static_cast<double>(value) * static_cast<double>(values_.size());
+    if (value < 2) {
+      constexpr std::int64_t most = 3;
+      if (change_.reach > 0)
+        for (std::int64_t& each : values_) each += up_to(most);
+    } else if (values_.size() == 1) {
+      values_[0] = 1 + up_to(value - 2);
+    } else if (std::ranges::find(change_.numbers, sum) != change_.numbers.end()) {
+      for (std::size_t k = 0; k + 1 < values_.size(); k += 2) {
+        const std::int64_t moved = up_to(value - 1);
+        values_[k] += moved;
+        values_[k + 1] -= moved;
+      }
+    } else {
+      const std::size_t kept = below(static_cast<std::int64_t>(values_.size()));
+      for (std::size_t k = 0; k < values_.size(); ++k)
+        if (k != kept) values_[k] = 1 + up_to(value - 1);
+    }
+  }
+
+  // The steps from each value to the next come in the opposite order. Values stay sorted, and the
+  // first and the last stay.
+  void turn_steps() {
+    std::vector<std::int64_t> turned = {values_[0]};
+    for (std::size_t k = values_.size() - 1; k > 0; --k)
+      turned.push_back(turned.back() + values_[k] - values_[k - 1]);
+    values_ = std::move(turned);
+  }
+
+  void turn() {
+    const std::vector<std::int64_t> before = values_;
+    std::ranges::reverse(values_);
+    if (values_ == before) std::ranges::rotate(values_, values_.begin() + 1);
+  }
+
+  std::vector<std::int64_t> values_;
+  const InputChange& change_;
+  Rng rng_;
+};
+
+bool has_equal_rows(const at::Tensor& tensor) {
+  return tensor.dim() > 1 && tensor.size(0) > 1 && tensor.size(-1) > 1 &&
+         tensor.eq(tensor.select(0, 0)).all().item<bool>();
+}
+
+// Each row gets an order of its own, so that one row does not stand for all.
+void turn_rows(at::Tensor& tensor, const InputChange& change) {
+  Rng rng(change.seed, "rows", 0);
+  const auto size = static_cast<std::uint64_t>(tensor.size(-1));
+  for (std::int64_t row = 1; row < tensor.size(0); ++row)
+    tensor.select(0, row).copy_(
+        tensor.select(0, row).roll(static_cast<std::int64_t>(1 + rng.below(size - 1)), -1));
+}
+
+}  // namespace
+
+void change_whole_numbers(at::Tensor& tensor, const InputChange& change) {
+  const at::Tensor now = tensor.to(at::kCPU, at::kLong).contiguous();
+  const auto* first = now.const_data_ptr<std::int64_t>();
+  std::vector<std::int64_t> changed = WholeNumbers({first, first + now.numel()}, change).changed();
+  at::Tensor then = at::from_blob(changed.data(), now.sizes(), at::kLong);
+  if (has_equal_rows(then)) turn_rows(then, change);
+  tensor.copy_(then);
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,15 @@
+// Changes whole numbers that no generator drew, such as lengths, offsets and positions, so that they
+// may still be what they are: none leaves the range of the former ones.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "gym/device/device.h"
+
+namespace tritonsmith::gym::trial {
+
+// Changes the tensor in place. With a reach, zeros and ones may become other numbers. `numbers` are sizes that a
+// sum of the numbers may have to keep.
+void change_whole_numbers(at::Tensor& tensor, const device::InputChange& change);
+
+}  // namespace tritonsmith::gym::trial
