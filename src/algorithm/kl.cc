@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "algorithm/log_ratio.h"
 #include "base/check.h"
 
@@ -31,6 +33,16 @@ double kl_of_completion(std::span<const float> logprobs, std::span<const float> 
         .to(at::kDouble);
   };
   return kl_of_tokens(row(logprobs), row(reference), estimator).value.sum().item<double>();
+}
+
+std::vector<double> distillation_advantages(std::span<const float> logprobs,
+                                            std::span<const float> teacher) {
+  CHECK(logprobs.size() == teacher.size(), "{} against {} tokens", logprobs.size(), teacher.size());
+  std::vector<double> advantages;
+  for (std::size_t i = 0; i < logprobs.size(); ++i)
+    advantages.push_back(std::clamp(static_cast<double>(teacher[i]) - logprobs[i],
+                                    -kLargestLogRatio, kLargestLogRatio));
+  return advantages;
 }
 
 }  // namespace tritonsmith::algorithm

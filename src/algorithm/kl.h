@@ -6,11 +6,18 @@
 // 1, d k2 = -x, d k3 = 1 - e^x. The mean of d k1 * grad l over the policy's own samples is 0. k1
 // therefore teaches nothing in the loss and belongs into the reward. The functions are pure and run
 // on any device.
+//
+// On-policy distillation lowers the reverse KL to a teacher, KL(policy || teacher), token by token
+// over the policy's own samples (GKD, arXiv 2306.13649; MiniLLM, arXiv 2306.08543). For one token,
+//   grad KL = sum over v of policy(v) (l(v) - l_teacher(v)) grad l(v),
+// so the policy gradient with the advantage l_teacher - l follows it. What a token does to the KL
+// of later tokens is left out (a discount of 0).
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <span>
+#include <vector>
 
 #include "base/enum_names.h"
 
@@ -34,6 +41,10 @@ KlTokens kl_of_tokens(const at::Tensor& logprob, const at::Tensor& reference,
 // Returns the sum over the tokens of one completion.
 double kl_of_completion(std::span<const float> logprobs, std::span<const float> reference,
                         KlEstimator estimator);
+
+// Returns l_teacher - l of each token of one completion, within +-20.
+std::vector<double> distillation_advantages(std::span<const float> logprobs,
+                                            std::span<const float> teacher);
 
 }  // namespace tritonsmith::algorithm
 

@@ -164,6 +164,34 @@ TEST(Kl, EstimatesAsPublished) {
   EXPECT_NEAR(kl_of_completion(now, reference, KlEstimator::k2), 1, 1e-12);
 }
 
+TEST(Kl, AdvantagesOfATeacherGiveTheGradientOfTheReverseKl) {
+  // Exactly, over all tokens of a small vocabulary weighted by the policy itself.
+  const at::Tensor logits =
+      at::tensor({0.3, -1.2, 0.9, 0.1, -0.4}, at::kFloat).set_requires_grad(true);
+  const at::Tensor teacher = at::tensor({-0.5, 0.7, 0.2, 1.1, -2.0}, at::kFloat).log_softmax(0);
+  const at::Tensor policy = logits.log_softmax(0);
+  (policy.exp() * (policy - teacher)).sum().backward({}, true);
+  const at::Tensor expected = logits.grad().clone();
+  const at::Tensor now = policy.detach().clone();
+  const auto row_of = [](const at::Tensor& values) {
+    return std::span(values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel()));
+  };
+  const auto advantages = distillation_advantages(row_of(now), row_of(teacher));
+  const at::Tensor advantage = at::tensor(advantages, at::kDouble).to(at::kFloat);
+  const auto loss = policy_loss({.logprob = now, .old_logprob = now, .advantage = advantage},
+                                {.loss = Loss::grpo});
+  logits.mutable_grad().zero_();
+  (now.exp() * loss.derivative * policy).sum().backward();
+  const at::Tensor found = logits.grad();
+  EXPECT_TRUE(at::allclose(found, expected, 1e-5, 1e-7)) << found << expected;
+  EXPECT_GT(expected.abs().max().item<double>(), 0.1);
+}
+
+TEST(Kl, AdvantagesOfATeacherAreBounded) {
+  const std::vector<float> policy = {-1, 0, -900}, teacher = {-2, -900, 0};
+  EXPECT_EQ(distillation_advantages(policy, teacher), (std::vector<double>{-1, -20, 20}));
+}
+
 TEST(Kl, EstimatesAreRightOnAverage) {
   // Over all tokens of a small distribution, weighted by the policy itself.
   const at::Tensor policy = at::tensor({0.5, 0.3, 0.2}, at::kDouble).log();

@@ -111,7 +111,10 @@ Status check_gym_of_hosts(const GymChoice& gym, const distributed::LaunchInfo& l
 
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
                        const distributed::LaunchInfo& launch) {
-  TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
+  TRY_ASSIGN(RlConfig config, config_of<RlConfig>(call));
+  if (config.teacher.is_on()) {
+    TRY_ASSIGN(config.teacher.path, model_directory(config.teacher.path));
+  }
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_of(config, gym)};
   TRY(check_gym_of_hosts(material.gym, launch));

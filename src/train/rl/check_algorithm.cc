@@ -73,6 +73,15 @@ Status check_filters(const RlConfig& config) {
   return ok();
 }
 
+// While a teacher teaches alone, rewards decide nothing.
+Status check_teaching(const RlConfig& config) {
+  if (!config.teacher.is_on() || !config.teacher.alone || !config.algorithm.filter_groups)
+    return ok();
+  return fail(
+      "algorithm.filter_groups leaves out groups of equal rewards, and with teacher.alone = true "
+      "rewards do not count: set one of them to false");
+}
+
 Status check_staleness(const RlConfig& config) {
   if (config.ratio_is_to_sampler() && config.credit_rules().mismatch.is_on())
     return fail(
@@ -140,6 +149,7 @@ Status check_algorithm(const RlConfig& config) {
   TRY(check_loss(config.algorithm));
   TRY(check_mismatch(config.algorithm));
   TRY(check_filters(config));
+  TRY(check_teaching(config));
   TRY(check_staleness(config));
   TRY(check_early(config));
   TRY(check_measurements(config));

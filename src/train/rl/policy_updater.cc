@@ -61,24 +61,36 @@ Result<PolicyBatch> PolicyUpdater::assign(std::span<JudgedSample> turns,
     for (std::size_t g = 0; g < batch.segments(); ++g)
       batch.mismatch.push_back(
           algorithm::mismatch_weights(batch.old[g], batch.sampler[g], mismatch));
+  TRY(be_taught(batch, counts));
   counts.trained += std::ranges::count(batch.counts, 1);
   counts.mismatch += rejections.mismatch;
   counts.profile += rejections.profile;
   return batch;
 }
 
-Status PolicyUpdater::add_logprobs(PolicyBatch& batch) {
+Result<TokenColumn> PolicyUpdater::logprobs_of(const model::Transformer& model,
+                                               const PolicyBatch& batch) {
   const PolicyGradientOptions options = gradient_options();
-  const auto logprobs = [&](const model::Transformer& model) {
-    return segment_logprobs_over_ranks(model,
-                                       {.batch = batch,
-                                        .temperature = options.temperature,
-                                        .packing = options.packing,
-                                        .pause = options.pause},
-                                       run_.ranks());
-  };
-  if (reference_ != nullptr) {
-    TRY_ASSIGN(batch.reference, logprobs(*reference_));
+  return segment_logprobs_over_ranks(model,
+                                     {.batch = batch,
+                                      .temperature = options.temperature,
+                                      .packing = options.packing,
+                                      .pause = options.pause},
+                                     run_.ranks());
+}
+
+Status PolicyUpdater::be_taught(PolicyBatch& batch, CreditCounts& counts) {
+  if (frozen_.teacher == nullptr || !config_.teacher.teaches_after(run_.step())) return ok();
+  TRY_ASSIGN(const TokenColumn logprobs, logprobs_of(*frozen_.teacher, batch));
+  const TeacherKl kl = apply_teacher(config_.teacher, logprobs, batch);
+  counts.teacher.sum += kl.sum;
+  counts.teacher.tokens += kl.tokens;
+  return ok();
+}
+
+Status PolicyUpdater::add_logprobs(PolicyBatch& batch) {
+  if (frozen_.reference != nullptr) {
+    TRY_ASSIGN(batch.reference, logprobs_of(*frozen_.reference, batch));
   }
   // The sampling weights may be older. The ratio is then that to the sampler, unless importance
   // weights correct the difference.
@@ -86,11 +98,11 @@ Status PolicyUpdater::add_logprobs(PolicyBatch& batch) {
     batch.old = batch.sampler;
     // The difference between sampler and trainer is that of the weights before the step's updates.
     if (config_.updates_per_step() > 1) {
-      TRY_ASSIGN(batch.trainer, logprobs(run_.learner().model()));
+      TRY_ASSIGN(batch.trainer, logprobs_of(run_.learner().model(), batch));
     }
   } else if (config_.updates_per_step() > 1 || config_.needs_old_logprobs()) {
     // With one update the weights are still those of the rollout, so the ratio is 1.
-    TRY_ASSIGN(batch.old, logprobs(run_.learner().model()));
+    TRY_ASSIGN(batch.old, logprobs_of(run_.learner().model(), batch));
   }
   return ok();
 }

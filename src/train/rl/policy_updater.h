@@ -16,9 +16,17 @@
 
 namespace tritonsmith::train {
 
-// The numbers of turns that are trained on, and of those that two of the rules left out.
+// The numbers of turns that are trained on, and of those that two of the rules left out. `teacher`
+// counts tokens while a teacher teaches.
 struct CreditCounts {
   std::int64_t trained = 0, mismatch = 0, profile = 0;
+  TeacherKl teacher;
+};
+
+// The frozen models that a step's log-probabilities are compared with. They outlive the updater.
+struct FrozenModels {
+  const model::Transformer* reference = nullptr;  // null without a KL term
+  const model::Transformer* teacher = nullptr;    // null without one
 };
 
 // The measurements of a step's credit and updates.
@@ -30,10 +38,9 @@ struct StepUpdate {
 
 class PolicyUpdater {
  public:
-  // `reference` is null without a KL term. All objects must outlive the updater.
-  PolicyUpdater(const RlConfig& config, TrainingRun& run, const model::Transformer* reference,
-                StepTrace& trace)
-      : config_(config), run_(run), reference_(reference), trace_(trace) {}
+  // All objects must outlive the updater.
+  PolicyUpdater(const RlConfig& config, TrainingRun& run, FrozenModels frozen, StepTrace& trace)
+      : config_(config), run_(run), frozen_(frozen), trace_(trace) {}
   // The lease of the GPU that is trained on, if kernels are timed on it too.
   Status open_lease(const std::filesystem::path& file);
 
@@ -59,6 +66,9 @@ class PolicyUpdater {
                              CreditCounts& counts);
   // Adds the log-probabilities of the trainer and the reference, if the config needs them.
   Status add_logprobs(PolicyBatch& batch);
+  // Changes the advantages to the teacher's while it teaches.
+  Status be_taught(PolicyBatch& batch, CreditCounts& counts);
+  Result<TokenColumn> logprobs_of(const model::Transformer& model, const PolicyBatch& batch);
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
   Status update_by(const PolicyBatch& batch, StepUpdate& step);
   // Between micro-batches the updater lets waiting processes use the GPU.
@@ -69,7 +79,7 @@ class PolicyUpdater {
 
   const RlConfig& config_;
   TrainingRun& run_;
-  const model::Transformer* reference_;
+  FrozenModels frozen_;
   StepTrace& trace_;
   std::optional<Lease> lease_;
   std::optional<GpuLease> gpu_;  // held while the updater computes

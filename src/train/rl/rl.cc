@@ -33,13 +33,17 @@ Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::p
   TRY(check_model_fits(model, tokenizer->id_limit(), room, "rollout.max_new_tokens"));
   TRY_ASSIGN(const auto shape, model::read_model_config(model / "config.json"));
   std::vector<Prompted> prompts;
+  std::int64_t longest = 0;
   for (const Task& task : tasks) {
     if (task.split == TaskSplit::heldout)
       return fail("task {} is held out for evaluation and must not be trained on", task.id);
     Prompted prompted{.task = &task, .messages = text::prompt_for(task, config.prompt)};
-    if (std::ssize(chat.prompt_tokens(prompted.messages)) + room <= shape.max_position_embeddings)
-      prompts.push_back(std::move(prompted));
+    const std::int64_t length = std::ssize(chat.prompt_tokens(prompted.messages)) + room;
+    if (length > shape.max_position_embeddings) continue;
+    longest = std::max(longest, length);
+    prompts.push_back(std::move(prompted));
   }
+  if (config.turns.limit > 1) longest = shape.max_position_embeddings;
   if (prompts.empty())
     return fail(
         "none of the {} tasks leaves room for rollout.max_new_tokens = {} in the model's "
@@ -50,6 +54,7 @@ Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::p
         tasks.size() - prompts.size(), tasks.size());
   TRY_ASSIGN(const auto end_tokens, model::end_tokens(model, shape));
   generate::ChatCodec codec(*tokenizer, chat, end_tokens);
+  TRY(check_teacher(config.teacher, {.tokenizer = *tokenizer, .longest = longest}));
   return Prompting{
       .tokenizer = std::move(tokenizer), .codec = std::move(codec), .prompts = std::move(prompts)};
 }
@@ -118,6 +123,8 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
     TRY(run.keep_data("references.jsonl", references_to_jsonl(parts.references)));
   RlModels models;
   TRY_ASSIGN(models.reference, load_reference(config, run.learner().model().device()));
+  TRY_ASSIGN(models.teacher,
+             load_teacher(config.teacher, config.model, run.learner().model().device()));
   const model::Transformer* sampled = &run.learner().model();
   if (config.rollout.staleness > 0) {
     models.behaviour = std::make_unique<model::Transformer>(sampled->frozen_copy());

@@ -70,6 +70,7 @@ Fields<RlConfig> RlConfig::fields() {
   append_section(fields, "reward", &RlConfig::reward);
   append_section(fields, "reward", &RlConfig::url_reward);
   append_section(fields, "algorithm", &RlConfig::algorithm);
+  append_section(fields, "teacher", &RlConfig::teacher);
   append_section(fields, "optimizer", &RlConfig::optimizer);
   append_section(fields, "judge", &RlConfig::judge);
   append_section(fields, "checkpoint", &RlConfig::checkpoint);
@@ -145,7 +146,7 @@ Status check(const RlConfig& config) {
     return fail(
         "rollout.temperature = 0: greedy completions of a task are all the same, and teach "
         "nothing");
-  if (config.rollout.samples < 2)
+  if (config.rollout.samples < 2 && !config.teacher.replaces_rewards())
     return fail(
         "rollout.samples = 1: a completion is compared with the others of its group, so at "
         "least 2 are needed");

@@ -10,6 +10,7 @@
 #include "text/prompt.h"
 #include "train/config/sections.h"
 #include "train/rl/algorithm_section.h"
+#include "train/rl/teacher.h"
 #include "train/run/checkpoint_store.h"
 #include "train/run/trace.h"
 
@@ -57,6 +58,7 @@ struct RlConfig {
   reward::UrlRewardConfig url_reward;  // its fields stand in the section "reward", too
   generate::engine::EngineConfig engine;
   AlgorithmSection algorithm;
+  TeacherSection teacher;
   OptimizerSection optimizer;
   JudgeSection judge;
   CheckpointConfig checkpoint;

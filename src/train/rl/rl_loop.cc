@@ -37,6 +37,9 @@ void add_update(const StepUpdate& step, Metrics& metrics) {
                   {"grad_norm", step.weights.grad_norm},
                   {"shared_tokens", static_cast<double>(last.shared_tokens)},
                   {"tokens", static_cast<double>(last.tokens)}});
+  const TeacherKl& teacher = step.counts.teacher;
+  if (teacher.tokens > 0)
+    metrics.emplace_back("teacher/kl", teacher.sum / static_cast<double>(teacher.tokens));
 }
 
 void add_timings(const Experience& experience, std::int64_t trained_tokens,
@@ -78,7 +81,10 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
       progress_("rl", static_cast<std::size_t>(config_.run.steps),
                 static_cast<std::size_t>(run_.step())),
       trace_(config_.trace, run_),
-      updater_(config_, run_, models_.reference ? &*models_.reference : nullptr, trace_),
+      updater_(config_, run_,
+               {.reference = models_.reference ? &*models_.reference : nullptr,
+                .teacher = models_.teacher ? &*models_.teacher : nullptr},
+               trace_),
       gatherer_(world_, run_, *models_.writer,
                 [this](std::string_view more) { show_progress(more); }) {}
 

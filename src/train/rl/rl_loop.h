@@ -27,6 +27,7 @@ struct RlModels {
   // It samples with the learner's own weights or with `behaviour`.
   std::unique_ptr<generate::TokenWriter> writer;
   std::optional<model::Transformer> reference;  // only with a KL term
+  std::optional<model::Transformer> teacher;    // only with teacher.path
 };
 
 class RlLoop {
