@@ -255,6 +255,26 @@ class Serve(unittest.TestCase):
                               ".filter((id, index, all) => all.indexOf(id) !== index).join()")
         self.assertEqual(repeated, "", "every id is there once")
 
+    def test_the_chart_shows_the_best_kernel_beside_other_speeds(self):
+        page = self.page()
+        page.open(self.served.url)
+
+        def chart(*speedups, **named):
+            attempts = [{"number": number, "verdict": {"accepted": True, "speedup": speedup, "reference_ms": {"median": 2.0}, **named}}
+                        for number, speedup in enumerate(speedups)]
+            page.value(f"at('result').hidden = false, drawChart(at('chart'), {json.dumps(attempts)})")
+            self.keep(page, f"chart-{len(speedups)}")
+            return page.value("at('chart').querySelector('svg').getAttribute('aria-label')"), page.text("#chart")
+
+        label, text = chart(1.5, 1.2, 2.0, speed_of_light={"ms": 0.8}, baselines={"torch_compile": {"median": 1.6}})
+        self.assertEqual(label, "The best kernel is 2.00 times as fast as PyTorch. torch.compile: 1.25 times. speed of light: 2.50 times.")
+        self.assertIn("speed of light: 2.50×", text)
+        self.assertNotIn("above", text)
+        label, text = chart(1.5, 2.0, speed_of_light={"ms": 0.02})
+        self.assertIn("speed of light: 100.00×, above", text)
+        label, text = chart(1.5)
+        self.assertEqual(label, "The best kernel is 1.50 times as fast as PyTorch.")
+
     def test_the_page_is_small(self):
         web = TESTS.parent / "web"
         self.assertLess(sum(len(gzip.compress(each.read_bytes())) for each in web.iterdir()), 300_000)

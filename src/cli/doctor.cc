@@ -1,6 +1,8 @@
 // `tritonsmith doctor`: prints what works on this machine and how to mend what does not, one line
-// for each fact. The exit code is 0 if judging works, and 3 otherwise.
+// for each fact. It measures the rates of each GPU for later verdicts. The exit code is 0 if judging
+// works, and 3 otherwise.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,12 +13,17 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/lease.h"
 #include "cli/call/command.h"
 #include "cli/call/fact.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/call/output_of.h"
+#include "gym/cuda/driver.h"
+#include "gym/cuda/lease_path.h"
+#include "gym/judge/ceilings_file.h"
 #include "gym/sandbox/guest_files.h"
+#include "gym/timing/ceilings.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -88,6 +95,47 @@ Fact gpu_fact() {
   return {FactStatus::fine, "gpu", gpus, ""};
 }
 
+// Measures a GPU while no other program holds its lease, and keeps the result for later verdicts.
+Result<Ceilings> measure(const gym::cuda::GpuFacts& gpu, int ordinal) {
+  constexpr std::chrono::seconds patience{30};
+  const fs::path folder = gym::judge::ceilings_folder();
+  if (folder.empty()) return fail("there is no folder for the result; set HOME");
+  TRY_ASSIGN(const auto meter, gym::timing::meter_of_gpu(ordinal));
+  TRY_ASSIGN(Lease lease, Lease::open(gym::cuda::lease_path(gpu)));
+  if (!lease.take(Lease::Hold::alone, Deadline::after(patience)))
+    return fail("other programs use it; call doctor again later");
+  TRY_ASSIGN(auto ceilings, gym::timing::measure_ceilings(*meter, gpu.name));
+  TRY(gym::judge::keep_ceilings(folder, ceilings));
+  return ceilings;
+}
+
+std::string words_for(const Ceilings& ceilings) {
+  std::vector<std::string> products;
+  for (const auto& [type, rate] : ceilings.flops_per_second)
+    products.push_back(fmt::format("{} {:.0f}", type, rate / 1e12));
+  return fmt::format("{}: copies {:.2f} TB/s; products {} TFLOP/s; {:.1f} us a launch",
+                     ceilings.gpu, ceilings.bytes_per_second / 1e12, fmt::join(products, ", "),
+                     ceilings.launch_us);
+}
+
+// GPUs of one name share their rates, so the first of each name is measured.
+std::vector<Fact> speed_facts() {
+  std::vector<Fact> facts;
+  std::vector<std::string> seen;
+  const auto gpus = gym::cuda::list_gpus();
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (std::ranges::find(seen, gpus[i].name) != seen.end()) continue;
+    seen.push_back(gpus[i].name);
+    const auto ceilings = measure(gpus[i], static_cast<int>(i));
+    facts.push_back(ceilings ? Fact{FactStatus::fine, "speed", words_for(*ceilings), ""}
+                             : Fact{FactStatus::lacking, "speed",
+                                    fmt::format("{} was not measured: {}", gpus[i].name,
+                                                ceilings.error().message),
+                                    "verdicts have no speed of light without it"});
+  }
+  return facts;
+}
+
 ExitCode doctor() {
   // This must come first, because it forks and needs a process with one thread.
   const std::vector<Fact> jail = jail_facts();
@@ -101,11 +149,13 @@ ExitCode doctor() {
   for (const Fact& fact : facts) print(fact);
   const Fact judging = judging_fact();
   print(judging);
+  for (const Fact& fact : speed_facts()) print(fact);
   return judging.status == FactStatus::broken ? ExitCode::fault : ExitCode::done;
 }
 
 void add_doctor_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("doctor", "Say what works on this machine");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what works on this machine, and measure its GPU");
   add_example(*command, "doctor");
   command->callback([&run] { run = doctor; });
 }

@@ -70,6 +70,10 @@ std::string timing_text(const Verdict& verdict) {
       "kernels ({} rounds)\n",
       verdict.time_ms->median, verdict.reference_ms->median, verdict.speedup.value_or(0),
       100 * verdict.coverage.value_or(0), verdict.time_ms->n);
+  if (verdict.speed_of_light) text += fmt::format("  {}\n", words_for(*verdict.speed_of_light));
+  if (verdict.peak_bytes > 0 && verdict.reference_peak_bytes > 0)
+    text += fmt::format("  {:.4g} MB at its peak, the reference {:.4g} MB\n",
+                        verdict.peak_bytes / 1e6, verdict.reference_peak_bytes / 1e6);
   for (const auto& [name, timing] : verdict.baselines)
     text += fmt::format("  {}: {:.4f} ms\n", name, timing.median);
   for (const KernelReport& kernel : verdict.kernels)

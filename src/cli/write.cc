@@ -220,9 +220,12 @@ std::string words_for(const search::Attempt& best) {
   if (best.ask.kind == search::AskKind::tune)
     place += fmt::format(", which tunes attempt {}", best.ask.parent + 1);
   if (best.ask.chain != search::kNone) place = fmt::format("of turn {}", best.ask.round + 1);
-  return fmt::format(
-      "the best is {}{}", place,
-      best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
+  std::string text = "the best is " + place;
+  if (best.verdict.speedup) text += fmt::format(", speed-up {:.2f}", *best.verdict.speedup);
+  if (best.verdict.speed_of_light)
+    text +=
+        fmt::format(", {:.0f} % of the speed of light", 100 * best.verdict.speed_of_light->share);
+  return text;
 }
 
 // Logs "Block with randn(8, 64): speed-up 1.31, 0.0120 ms" for each task, if there are several.

@@ -165,6 +165,9 @@ Status read_parts(JsonReader& reader, const Json& json, Verdict& verdict) {
   if (reader.has("baselines")) {
     TRY_ASSIGN(verdict.baselines, named_timings_from_json(json["baselines"]));
   }
+  if (reader.has("speed_of_light")) {
+    TRY_ASSIGN(verdict.speed_of_light, speed_of_light_from_json(json["speed_of_light"]));
+  }
   if (reader.has("numerics")) {
     TRY_ASSIGN(verdict.numerics, numerics_from_json(json["numerics"]));
   }
@@ -218,6 +221,9 @@ Json to_json(const Verdict& verdict) {
   if (verdict.speedup) json["speedup"] = *verdict.speedup;
   if (!verdict.baselines.empty()) json["baselines"] = to_json(verdict.baselines);
   if (verdict.coverage) json["coverage"] = *verdict.coverage;
+  if (verdict.speed_of_light) json["speed_of_light"] = to_json(*verdict.speed_of_light);
+  if (verdict.peak_bytes > 0) json["peak_bytes"] = verdict.peak_bytes;
+  if (verdict.reference_peak_bytes > 0) json["reference_peak_bytes"] = verdict.reference_peak_bytes;
   return json;
 }
 
@@ -238,6 +244,8 @@ Result<Verdict> verdict_from_json(const Json& json) {
   verdict.from_store = reader.boolean("from_store", false);
   if (reader.has("speedup")) verdict.speedup = reader.number("speedup");
   if (reader.has("coverage")) verdict.coverage = reader.number("coverage");
+  verdict.peak_bytes = reader.number("peak_bytes", 0);
+  verdict.reference_peak_bytes = reader.number("reference_peak_bytes", 0);
   TRY(read_parts(reader, json, verdict));
   TRY(reader.status());
   return verdict;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "data/error_class.h"
 #include "data/finding.h"
+#include "data/speed_of_light.h"
 
 namespace tritonsmith {
 
@@ -158,6 +159,9 @@ struct Verdict {
   std::optional<double> speedup;   // reference median / candidate median
   NamedTimings baselines;          // {"eager", ...}: other ways to run the task
   std::optional<double> coverage;  // share of device time in the candidate's own kernels
+  std::optional<SpeedOfLight> speed_of_light;  // where it was timed on a GPU that was measured
+  // The most bytes that the tensors of forward hold at once; 0 where it was not timed.
+  double peak_bytes = 0, reference_peak_bytes = 0;
   std::vector<KernelReport> kernels;
   std::vector<AtenReport> aten;
   // Milliseconds of each stage in order: {"queue", 1.2}, {"capture", 80.1}, ...

@@ -57,6 +57,11 @@ std::string verdict_facts(const Verdict& verdict) {
     facts += fact("time", fmt::format("{:.4f} ms, the reference {:.4f} ms: speed-up {:.2f}",
                                       verdict.time_ms->median, verdict.reference_ms->median,
                                       verdict.speedup.value_or(0)));
+  if (verdict.speed_of_light) facts += fact("speed of light", words_for(*verdict.speed_of_light));
+  if (verdict.peak_bytes > 0)
+    facts += fact("peak memory",
+                  fmt::format("{:.4g} MB, the reference {:.4g} MB", verdict.peak_bytes / 1e6,
+                              verdict.reference_peak_bytes / 1e6));
   for (const KernelReport& kernel : verdict.kernels)
     facts += fact("kernel",
                   fmt::format("{}: {} launches, {} registers, {} spills, {} bytes of shared memory",

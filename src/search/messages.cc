@@ -116,6 +116,28 @@ std::vector<Message> change_for(const Ask& ask, const SearchConfig& config, cons
   return messages;
 }
 
+// How to come nearer to the speed of light. Empty where little is left to gain. The time is a lower
+// bound, so the advice promises no more than that.
+std::string advice_for(const SpeedOfLight& light) {
+  constexpr double near = 0.9;
+  if (light.share >= near) return "";
+  switch (light.bound) {
+    case Bound::memory:
+      return fmt::format(
+          "Any kernel needs at least {:.4f} ms here, to move {:.4g} MB. Read each input once and "
+          "write each output once, with wide, coalesced accesses.\n",
+          light.ms, light.bytes / 1e6);
+    case Bound::compute:
+      return fmt::format(
+          "Any kernel needs at least {:.4f} ms here, for {:.4g} GFLOP of products. Keep the matrix "
+          "units busy: tl.dot on large blocks, with loads in flight (num_stages).\n",
+          light.ms, light.flops / 1e9);
+    case Bound::launch:
+      return "The work is so small that a launch takes longer than the rest. Use one launch.\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<Message> messages_for(const Ask& ask, const SearchConfig& config,
@@ -148,7 +170,7 @@ std::vector<Message> fitting_messages(Ask& ask, const SearchConfig& config, cons
 }
 
 std::string profile_advice(const Verdict& verdict) {
-  std::string advice;
+  std::string advice = verdict.speed_of_light ? advice_for(*verdict.speed_of_light) : "";
   double all_us = 0;
   const KernelReport* slowest = nullptr;
   int launches = 0;

@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "gym/api/missing_kernel.h"
+#include "search/ending.h"
 #include "search/strategies.h"
 #include "search/tuning.h"
 #include "text/extract.h"
@@ -87,15 +88,16 @@ Result<std::optional<Ask>> Search::choose() {
   const SearchConfig& config = request_.config;
   if (!why_over_.empty() || history_.in_flight() >= config.workers) return std::optional<Ask>();
   const bool is_tuning = !history_.asks().empty() && history_.asks().back().kind == AskKind::tune;
-  const auto reason = reason_to_end();
-  if (!is_tuning && !reason && has_room_for_one_more()) {
+  const auto reason = reason_to_end(config, history_);
+  if (!is_tuning && !reason && has_room_for_one_more(config, history_)) {
     auto ask = next_ask(config, history_, request_.seed);
     if (ask || history_.in_flight() > 0) return ask;
   }
   if (history_.in_flight() > 0 && !is_tuning) return std::optional<Ask>();
   if (auto ask = next_variant(config, history_)) return ask;
   if (history_.in_flight() > 0) return std::optional<Ask>();
-  TRY(end(reason.value_or("all that the strategy had to ask was asked")));
+  TRY(end(reason.value_or("all that the strategy had to ask was asked") +
+          notes_at_the_end(config, history_)));
   return std::optional<Ask>();
 }
 
@@ -219,40 +221,11 @@ Result<bool> Search::is_over() {
   if (!why_over_.empty()) return true;
   // Tuning follows where the strategy ends with attempts in flight or without.
   if (const double limit = request_.config.seconds; limit > 0 && seconds() >= limit)
-    TRY(end(fmt::format("{:.0f} s have passed", limit)));
+    TRY(end(fmt::format("{:.0f} s have passed", limit) +
+            notes_at_the_end(request_.config, history_)));
   else if (request_.config.until == Until::first && history_.best() && request_.config.tune == 0)
     TRY(end("a kernel was accepted"));
   return !why_over_.empty();
-}
-
-std::optional<std::string> Search::reason_to_end() const {
-  const SearchConfig& config = request_.config;
-  if (config.until == Until::first && history_.best()) return "a kernel was accepted";
-  if (config.patience > 0 && history_.since_best() >= config.patience)
-    return fmt::format("{} attempts in a row brought nothing better", history_.since_best());
-  return used_up();
-}
-
-std::optional<std::string> Search::used_up() const {
-  const SearchConfig& config = request_.config;
-  const Spent& spent = history_.spent();
-  if (std::ssize(history_.asks()) >= config.attempts)
-    return config.attempts == 1 ? "1 attempt was made"
-                                : fmt::format("{} attempts were made", config.attempts);
-  if (config.judgements > 0 && spent.judgements >= config.judgements)
-    return spent.judgements == 1 ? "1 kernel was judged"
-                                 : fmt::format("{} kernels were judged", spent.judgements);
-  if (config.tokens > 0 && spent.tokens >= config.tokens)
-    return fmt::format("{} tokens were used", spent.tokens);
-  if (config.money > 0 && spent.money >= config.money)
-    return fmt::format("{:.2f} was spent", spent.money);
-  return std::nullopt;
-}
-
-// Each attempt in flight may need a judgement.
-bool Search::has_room_for_one_more() const {
-  const int limit = request_.config.judgements;
-  return limit == 0 || history_.spent().judgements + history_.in_flight() < limit;
 }
 
 }  // namespace tritonsmith::search

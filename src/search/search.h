@@ -57,10 +57,6 @@ class Search {
 
  private:
   Status resume_one(const Json& event);
-  // The reason to end, if there is one.
-  std::optional<std::string> reason_to_end() const;
-  std::optional<std::string> used_up() const;
-  bool has_room_for_one_more() const;
   Status begin(const Ask& ask);
   void take_text(int number, std::string text, FinishReason finish, const Usage& usage);
   // The kernel goes to the judge, or waits for the verdict on an equal one.

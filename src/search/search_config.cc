@@ -21,6 +21,10 @@ Fields<SearchConfig> SearchConfig::fields() {
             at_least(std::int64_t{0})),
       field("money", &C::money, "The limit of the cost, by the model's prices. 0: no limit.",
             at_least(0.0)),
+      field("light", &C::light,
+            "The search ends when the best kernel reaches this share of the speed of light. 0: "
+            "never.",
+            between(0.0, 1.0)),
       field("patience", &C::patience,
             "The search ends after so many attempts without a better kernel. 0: never.",
             at_least(0)),

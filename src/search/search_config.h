@@ -27,6 +27,7 @@ struct SearchConfig {
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
+  double light = 0;  // a share of the speed of light
   int patience = 0;  // attempts without a better kernel; 0: no limit
   int workers = 8;
   int chains = 0;  // sequential: conversations; 0: as many as the budget allows

@@ -133,6 +133,22 @@ TEST_F(SearchTest, StopsWhenTokensMoneyOrPatienceAreUsedUp) {
   EXPECT_THAT(run().why, HasSubstr("attempts in a row brought nothing better"));
 }
 
+TEST_F(SearchTest, StopsAtAShareOfTheSpeedOfLight) {
+  config_.light = 0.8;
+  judge_ = [](const std::string& kernel) {
+    Verdict verdict = fast(kernel == "k3\n" ? 2 : 1);
+    verdict.speed_of_light = SpeedOfLight{.ms = 1, .share = kernel == "k3\n" ? 0.85 : 0.4};
+    return verdict;
+  };
+  EXPECT_EQ(run().why, "the best kernel reaches 85 % of the speed of light");
+}
+
+TEST_F(SearchTest, SaysThatTheSpeedOfLightIsUnknownWhereItShouldHaveStopped) {
+  config_.light = 0.8;
+  judge_ = [](const std::string&) { return fast(2); };
+  EXPECT_THAT(run().why, HasSubstr("made; the verdict on the best kernel names no speed of light"));
+}
+
 TEST_F(SearchTest, TheFastestKernelIsTheBest) {
   judge_ = [](const std::string& kernel) { return fast(kernel == "k6\n" ? 3 : 1.5); };
   EXPECT_EQ(run().best, 5);

@@ -204,6 +204,14 @@ TEST_F(MessagesTest, AChangeIsToldWithItsProfile) {
   EXPECT_THAT(all[2].content, HasSubstr("Make one change"));
 }
 
+TEST_F(MessagesTest, AChangeIsToldWhatBoundsTheTask) {
+  Verdict verdict = right(1.5);
+  verdict.speed_of_light = {.ms = 0.5, .bound = Bound::memory, .share = 0.4, .bytes = 3e6};
+  answered(verdict, "k");
+  const std::string last = messages({.number = 1, .parent = 0}).back().content;
+  EXPECT_THAT(last, HasSubstr("Any kernel needs at least 0.5000 ms here, to move 3 MB."));
+}
+
 TEST_F(MessagesTest, AFailedParentIsMended) {
   answered(wrong(), "k");
   const auto all = messages({.number = 1, .parent = 0});

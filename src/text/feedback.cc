@@ -52,6 +52,7 @@ std::string time_text(const Verdict& verdict) {
                                  verdict.time_ms->median, verdict.reference_ms->median);
   if (verdict.speedup) text += fmt::format(": speed-up {:.2f}", *verdict.speedup);
   text += ".\n";
+  if (verdict.speed_of_light) text += "It reaches " + words_for(*verdict.speed_of_light) + ".\n";
   if (verdict.coverage)
     text += fmt::format("{:.1f} % of the device time is in your own kernels.\n",
                         100 * *verdict.coverage);

@@ -98,6 +98,7 @@ Status Coordinator::learn_versions() {
   context_.environment.target = config_.target;
   context_.environment.gpu = config_.target + " (compiled, not run)";
   context_.replay_environment = context_.environment;
+  context_.ceilings = parts_.ceilings;
   if (!parts_.gpus.empty()) {
     context_.replay_environment.gpu = parts_.gpus.front().name;
     context_.replay_environment.driver = parts_.gpus.front().driver;
@@ -110,6 +111,7 @@ Status Coordinator::learn_versions() {
   if (parts_.gpus.empty()) return ok();
   versions_.replay = versions_.evaluate + ", " + context_.replay_environment.gpu;
   for (const std::string& baseline : config_.baselines) versions_.replay += ", " + baseline;
+  if (parts_.ceilings) versions_.replay += ", speed of light";  // earlier verdicts lack it
   return ok();
 }
 
@@ -360,14 +362,12 @@ void Coordinator::compile_and_referee(JobProgress& progress) {
   const std::uint64_t serial = progress.serial;
   progress.units = compile_units(*progress.plan);
   const bool is_edited = !config_.ptx.empty() && !progress.job.self_test;
-  if (is_edited) {
-    if (const Status put = put_ptx(config_.ptx, progress.units); !put) {
-      progress.plan_error = put.error().message;
-      progress.plan.reset();
-      progress.units.clear();
-      conclude(serial);
-      return;
-    }
+  if (const Status put = is_edited ? put_ptx(config_.ptx, progress.units) : ok(); !put) {
+    progress.plan_error = put.error().message;
+    progress.plan.reset();
+    progress.units.clear();
+    conclude(serial);
+    return;
   }
   const bool on_gpu = progress.job.backend == Backend::replay;
   // The evaluator runs Triton IR, so it knows nothing of edited PTX.

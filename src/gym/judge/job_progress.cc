@@ -148,13 +148,18 @@ bool add_kernels(const JobProgress& progress, Verdict& verdict) {
   return all;
 }
 
-void add_timing(const referee::PlanTiming& timing, Verdict& verdict) {
+void add_timing(const referee::PlanTiming& timing, const std::optional<Ceilings>& ceilings,
+                Verdict& verdict) {
   verdict.stage = Stage::timed;
   verdict.time_ms = timing.candidate;
   if (timing.reference.n > 0) verdict.reference_ms = timing.reference;
   if (timing.candidate.median > 0 && timing.reference.n > 0)
     verdict.speedup = timing.reference.median / timing.candidate.median;
   verdict.coverage = timing.coverage;
+  verdict.peak_bytes = timing.peak_bytes;
+  verdict.reference_peak_bytes = timing.reference_peak_bytes;
+  if (ceilings && timing.work.bytes > 0)
+    verdict.speed_of_light = speed_of_light(timing.work, *ceilings, timing.candidate.median);
   // the tuned launches may be others
   for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;
   for (const referee::StepTiming& step : timing.steps) {
@@ -170,7 +175,7 @@ void add_timing(const referee::PlanTiming& timing, Verdict& verdict) {
 }
 
 void add_report(const referee::RefereeReport& report, const JobProgress& progress,
-                Verdict& verdict) {
+                const std::optional<Ceilings>& ceilings, Verdict& verdict) {
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
   for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
   verdict.reference = report.reference;
@@ -179,7 +184,7 @@ void add_report(const referee::RefereeReport& report, const JobProgress& progres
   verdict.correct = report.correct;
   if (report.ran) verdict.stage = Stage::ran;
   if (report.correct) verdict.stage = Stage::correct;
-  if (report.correct && report.timing) add_timing(*report.timing, verdict);
+  if (report.correct && report.timing) add_timing(*report.timing, ceilings, verdict);
   verdict.baselines = report.baselines;
   if (report.error) set_error(verdict, *report.error, report.fault, progress.job.kernel);
 }
@@ -354,7 +359,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
   if (verdict.compiled) verdict.stage = Stage::compiled;
   if (progress.referee) {
     if (const auto* report = std::get_if<referee::RefereeReport>(&*progress.referee))
-      add_report(*report, progress, verdict);
+      add_report(*report, progress, context.ceilings, verdict);
     else if (verdict.compiled)
       set_error(verdict,
                 {.error_class = ErrorClass::too_large_to_evaluate,

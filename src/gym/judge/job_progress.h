@@ -76,7 +76,8 @@ Ending ending_of(const JobProgress& progress);
 // Versions and other facts that are equal for all verdicts of a judge.
 struct VerdictContext {
   Environment environment;
-  Environment replay_environment;  // of verdicts from a GPU
+  Environment replay_environment;    // of verdicts from a GPU
+  std::optional<Ceilings> ceilings;  // of that GPU, where it was measured
 };
 
 // Builds the verdict from all results. Call it when the attempt is over.

@@ -6,6 +6,7 @@
 #include "gym/api/outbox.h"
 #include "gym/compile/targets.h"
 #include "gym/cuda/driver.h"
+#include "gym/judge/ceilings_file.h"
 #include "gym/judge/coordinator.h"
 #include "gym/judge/referee_with_python.h"
 #include "gym/judge/secret.h"
@@ -109,6 +110,8 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   if (config.gpus != 0) {
     TRY_ASSIGN(parts.gpus, choose_gpus(config, cuda::list_gpus()));
   }
+  if (!parts.gpus.empty())
+    parts.ceilings = known_ceilings(ceilings_folder(), parts.gpus.front().name);
   program.early = parts.gpus.empty();  // with GPUs, few jobs or none are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {

@@ -65,6 +65,7 @@ struct LocalJudgeParts {
   std::unique_ptr<capture::CapturePool> pool;
   MakeReferee make_referee;  // called once for each referee thread
   std::vector<ReplayGpu> gpus;
+  std::optional<Ceilings> ceilings;  // of these GPUs, where they were measured
   std::function<std::unique_ptr<RefereeClient>(int gpu)> make_replay_referee;
   Inspect inspect;
   std::optional<VerdictStore> store;

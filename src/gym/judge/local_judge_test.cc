@@ -283,6 +283,41 @@ TEST_F(LocalJudgeTest, GivesEachJobItsOwnSecretThatFollowsFromItsContent) {
   EXPECT_NE(secrets.at(0), secrets.at(2));
 }
 
+TEST_F(LocalJudgeTest, ComparesATimeWithTheSpeedOfLightWhereTheGpuWasMeasured) {
+  on_gpus.assign(1, [](const referee::RefereeJob&) {
+    referee::RefereeReport report = good_report();
+    report.timing = referee::PlanTiming{.candidate = {.median = 2, .n = 9},
+                                        .reference = {.median = 3, .n = 9},
+                                        .work = {.bytes = 3e9},
+                                        .peak_bytes = 5,
+                                        .reference_peak_bytes = 7};
+    return report;
+  });
+  ceilings = Ceilings{.gpu = "G", .date = "today", .bytes_per_second = 3e12, .launch_us = 2};
+  const Verdict verdict = verdict_of_one(job(1));
+  ASSERT_TRUE(verdict.speed_of_light);
+  EXPECT_EQ(verdict.speed_of_light->bound, Bound::memory);
+  EXPECT_DOUBLE_EQ(verdict.speed_of_light->share, 0.5);
+  EXPECT_EQ(verdict.peak_bytes, 5);
+  EXPECT_EQ(verdict.reference_peak_bytes, 7);
+  const auto again = verdict_from_json(to_json(verdict));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->speed_of_light, verdict.speed_of_light);
+  EXPECT_EQ(again->reference_peak_bytes, 7);
+  EXPECT_NE(judge().versions().replay.find("speed of light"), std::string::npos)
+      << "a verdict of the store from before the measurement is not reused";
+}
+
+TEST_F(LocalJudgeTest, HasNoSpeedOfLightWithoutCeilings) {
+  on_gpus.assign(1, [](const referee::RefereeJob&) {
+    referee::RefereeReport report = good_report();
+    report.timing = referee::PlanTiming{
+        .candidate = {.median = 2}, .reference = {.median = 3, .n = 9}, .work = {.bytes = 3e9}};
+    return report;
+  });
+  EXPECT_FALSE(verdict_of_one(job(1)).speed_of_light);
+}
+
 TEST_F(LocalJudgeTest, TellsWhatEachOfItsDevicesHasDone) {
   on_gpus.assign(2, [](const referee::RefereeJob&) { return good_report(); });
   config.referees = 1;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include "gym/plan/analysis/memory_peak.h"
 #include "gym/plan/analysis/roofline.h"
 #include "gym/timing/impossible_speed.h"
 #include "gym/timing/new_inputs.h"
@@ -134,8 +135,15 @@ class Timer {
       if (limits_.known_reference != nullptr)
         *limits_.known_reference = rounds_.reference().remembered();
     }
-    if (auto finding = find_impossible_speed(plan::analysis::least_work(trial_.sides.config.task),
-                                             device_.facts(), timing.candidate.median))
+    const trial::TrialConfig& plans = trial_.sides.config;
+    const plan::analysis::LeastWork work = plan::analysis::least_work(plans.task);
+    timing.peak_bytes = plan::analysis::peak_bytes(plans.candidate);
+    // The plan of a task that ran in Python ends before its forward.
+    if (trial_.sides.reference_replays()) {
+      timing.work = plan::analysis::unavoidable(work);
+      timing.reference_peak_bytes = plan::analysis::peak_bytes(plans.task);
+    }
+    if (auto finding = find_impossible_speed(work, device_.facts(), timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));
     outcome.timing = std::move(timing);
   }

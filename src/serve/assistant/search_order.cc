@@ -26,6 +26,8 @@ Fields<SearchOrder> SearchOrder::fields() {
       field("turns", &C::turns, "of a conversation", between(1, 16)),
       field("trials", &C::trials, "inputs that each kernel is tried on", between(1, 32)),
       field("seconds", &C::seconds, "for the whole search", between(1.0, day)),
+      field("light", &C::light, "stop at this share of the speed of light; 0: never",
+            between(0.0, 1.0)),
       field("patience", &C::patience,
             "stop after so many attempts that brought nothing better; 0: never", at_least(0)),
       field("temperature", &C::temperature, "of the sampled conversations", between(0.0, 100.0)),

@@ -28,6 +28,7 @@ struct SearchOrder {
   int turns = 2;
   int trials = 3;
   double seconds = 600;
+  double light = 0;
   int patience = 0;
   double temperature = 0.8;
   std::uint64_t seed = 1;

@@ -36,6 +36,7 @@ search::SearchConfig config_of(const SearchOrder& order) {
           .until = order.enough == Enough::first ? search::Until::first : search::Until::budget,
           .attempts = order.conversations * order.turns,
           .seconds = order.seconds,
+          .light = order.light,
           .patience = order.patience,
           .workers = 16,
           .chains = has_turns ? order.conversations : 0,

@@ -65,6 +65,7 @@ struct LocalJudgeTest : ::testing::Test {
         return referee_that([this](auto& asked) { return referee(asked); });
       };
       parts.gpus.resize(on_gpus.size());
+      parts.ceilings = ceilings;
       parts.make_replay_referee = [this](int gpu) {
         return referee_that(on_gpus.at(static_cast<std::size_t>(gpu)));
       };
@@ -105,6 +106,7 @@ struct LocalJudgeTest : ::testing::Test {
   FakePool* pool = owned_pool.get();
   FakeReferee::Answer referee = [](const referee::RefereeJob&) { return good_report(); };
   std::vector<FakeReferee::Answer> on_gpus;
+  std::optional<Ceilings> ceilings;  // of the GPUs
   FakeReferee::Answer look = [](const referee::RefereeJob&) {
     return referee::RefereeReport();
   };  // at a task

@@ -402,14 +402,19 @@ class Walk {
       if (is_product || elements(value) == elements(made)) give(value, known);
     if (!is_product || !known || step.given.size() < 2) return;
     const PlanTensor& left = facts(step.given[step.given.size() - 2]);
-    work_.flops += 2.0 * static_cast<double>(elements(made)) *
-                   static_cast<double>(left.shape.empty() ? 1 : left.shape.back());
+    count_flops(left.dtype, 2.0 * static_cast<double>(elements(made)) *
+                                static_cast<double>(left.shape.empty() ? 1 : left.shape.back()));
+  }
+
+  void count_flops(DType type, double flops) {
+    work_.flops += flops;
+    work_.flops_by[type] += flops;
   }
 
   void demand_of_convolution(const Step& step, bool known) {
     const auto work = work_of_convolution(task_, *step.call);
     if (!work) return;
-    if (known) work_.flops += work->flops;
+    if (known) count_flops(facts(step.given[0]).dtype, work->flops);
     // the operands are input, weight, and perhaps a bias
     if (work->needs_input) give(step.given[0], known);
     if (work->needs_weight) give(step.given[1], known);
@@ -428,5 +433,11 @@ class Walk {
 }  // namespace
 
 LeastWork least_work(const Plan& task) { return Walk(task).measure(); }
+
+UnavoidableWork unavoidable(const LeastWork& work) {
+  UnavoidableWork result{.bytes = work.bytes};
+  for (const auto& [type, flops] : work.flops_by) result.flops[std::string(name_of(type))] = flops;
+  return result;
+}
 
 }  // namespace tritonsmith::gym::plan::analysis

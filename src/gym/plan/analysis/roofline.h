@@ -15,15 +15,20 @@
 // product, which a kernel may compute in another order. Pure; it reads only the plan.
 #pragma once
 
+#include <map>
+
+#include "data/speed_of_light.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::plan::analysis {
 
 struct LeastWork {
   double bytes = 0;
-  double flops = 0;  // a product and a sum count as two
+  double flops = 0;                       // a product and a sum count as two
+  std::map<DType, double> flops_by = {};  // the same by the type of the factors
   bool operator==(const LeastWork&) const = default;
 };
 LeastWork least_work(const Plan& task);
+UnavoidableWork unavoidable(const LeastWork& work);
 
 }  // namespace tritonsmith::gym::plan::analysis

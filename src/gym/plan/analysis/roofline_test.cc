@@ -10,6 +10,16 @@ namespace {
 constexpr std::int64_t kSide = 512;
 constexpr double kMatrix = 4.0 * kSide * kSide, kRow = 4.0 * kSide;  // bytes
 
+// The work without its parts by type, which sum to the whole.
+LeastWork in_all(const Plan& plan) {
+  LeastWork work = least_work(plan);
+  double sum = 0;
+  for (const auto& [type, flops] : work.flops_by) sum += flops;
+  EXPECT_EQ(sum, work.flops);
+  work.flops_by.clear();
+  return work;
+}
+
 // The task is forward(x, w) over random inputs of kSide x kSide.
 class SpeedFloor : public ::testing::Test {
  protected:
@@ -33,7 +43,7 @@ class SpeedFloor : public ::testing::Test {
   static Value b(bool value) { return Value{value}; }
   LeastWork work_of(int output) {
     task.returns(t(output));
-    return least_work(task.plan());
+    return in_all(task.plan());
   }
 
   PlanBuilder task{PlanRole::task};
@@ -51,6 +61,13 @@ TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
   const int product = then("aten::mm", {t(then("aten::relu", {t(x)})), t(turned)});
   EXPECT_EQ(work_of(then("aten::tanh", {t(product)})),
             (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * kSide * kSide * kSide}));
+}
+
+TEST_F(SpeedFloor, ProductsAreCountedByTheirType) {
+  task.returns(t(then("aten::mm", {t(x), t(w)})));
+  const UnavoidableWork work = unavoidable(least_work(task.plan()));
+  EXPECT_EQ(work.bytes, 3 * kMatrix);
+  EXPECT_EQ(work.flops.at("float32"), 2.0 * kSide * kSide * kSide);
 }
 
 TEST_F(SpeedFloor, AProductOfAProductMayBeTakenInAnotherOrder) {
@@ -177,7 +194,7 @@ TEST_F(SpeedFloor, AWeightOfZerosLeavesNothing) {
       .aten(Phase::forward, "aten::native_layer_norm",
             {t(in), ints({kSide}), t(weight), Value{None{}}, f(1e-5)}, {out})
       .returns(t(out));
-  EXPECT_EQ(least_work(other.plan()), (LeastWork{.bytes = kMatrix}));
+  EXPECT_EQ(in_all(other.plan()), (LeastWork{.bytes = kMatrix}));
 }
 
 TEST_F(SpeedFloor, WorkInPlaceIsFollowedWhereItIsElementwiseAndWhole) {
@@ -238,7 +255,7 @@ Convolved convolve(const Convolving& how) {
             {y})
       .aten(Phase::forward, "aten::relu", {t(y)}, {z})
       .returns(t(z));
-  return {.work = least_work(task.plan()),
+  return {.work = in_all(task.plan()),
           .input = static_cast<double>(batch * in * side * side),
           .weight = static_cast<double>(out * in / how.groups * how.taps * how.taps),
           .output = static_cast<double>(batch * out * made * made)};

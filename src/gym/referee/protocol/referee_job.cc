@@ -10,6 +10,9 @@ Json to_json(const PlanTiming& timing) {
   Json json = {{"candidate", to_json(timing.candidate)},
                {"reference", to_json(timing.reference)},
                {"coverage", timing.coverage},
+               {"work", to_json(timing.work)},
+               {"peak_bytes", timing.peak_bytes},
+               {"reference_peak_bytes", timing.reference_peak_bytes},
                {"steps", Json::array()}};
   for (const StepTiming& step : timing.steps)
     json["steps"].push_back({{"kernel", step.kernel},
@@ -21,7 +24,9 @@ Json to_json(const PlanTiming& timing) {
 
 Result<PlanTiming> plan_timing_from_json(const Json& json) {
   JsonReader reader(json);
-  PlanTiming timing{.coverage = reader.number("coverage")};
+  PlanTiming timing{.coverage = reader.number("coverage"),
+                    .peak_bytes = reader.number("peak_bytes"),
+                    .reference_peak_bytes = reader.number("reference_peak_bytes")};
   for (const Json& item : reader.array("steps")) {
     JsonReader step(item);
     timing.steps.push_back({.kernel = static_cast<int>(step.integer("kernel")),
@@ -33,6 +38,7 @@ Result<PlanTiming> plan_timing_from_json(const Json& json) {
   TRY(reader.status());
   if (!json.contains("candidate") || !json.contains("reference"))
     return fail("a timing lacks a side");
+  TRY_ASSIGN(timing.work, work_from_json(reader.object("work")));
   TRY_ASSIGN(timing.candidate, timing_from_json(json["candidate"]));
   TRY_ASSIGN(timing.reference, timing_from_json(json["reference"]));
   return timing;

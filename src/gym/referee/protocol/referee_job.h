@@ -60,6 +60,8 @@ struct PlanTiming {
   Timing candidate, reference;
   double coverage = 0;  // the share of the device time that the candidate's own kernels take
   std::vector<StepTiming> steps;
+  UnavoidableWork work;  // of the task
+  double peak_bytes = 0, reference_peak_bytes = 0;
 };
 
 struct RefereeReport {

@@ -51,7 +51,10 @@ TEST(RefereeReport, ComesBackFromItsJsonUnchanged) {
       .timing = PlanTiming{.candidate = {1, 2, 3, 4, 5},
                            .reference = {6, 7, 8, 9, 10},
                            .coverage = 0.5,
-                           .steps = {{0, "", 2, 3.5}, {-1, "aten::mm", 1, 4}}},
+                           .steps = {{0, "", 2, 3.5}, {-1, "aten::mm", 1, 4}},
+                           .work = {.bytes = 6, .flops = {{"float32", 8}}},
+                           .peak_bytes = 11,
+                           .reference_peak_bytes = 12},
       .adequacy =
           Adequacy{.faults = {{.what = "relu left out", .kind = "left_out"}}, .variants = 2},
       .spent = true};

@@ -1,0 +1,59 @@
+#include "search/ending.h"
+
+#include <fmt/format.h>
+
+namespace tritonsmith::search {
+namespace {
+
+// The share of the speed of light that an attempt reaches, if it is enough to end the search.
+std::optional<double> enough_light(const SearchConfig& config, const Attempt& attempt) {
+  const auto& light = attempt.verdict.speed_of_light;
+  if (config.light <= 0 || !light || light->share < config.light) return std::nullopt;
+  return light->share;
+}
+
+std::optional<std::string> limit_reached(const SearchConfig& config, const Spent& spent) {
+  if (config.judgements > 0 && spent.judgements >= config.judgements)
+    return spent.judgements == 1 ? "1 kernel was judged"
+                                 : fmt::format("{} kernels were judged", spent.judgements);
+  if (config.tokens > 0 && spent.tokens >= config.tokens)
+    return fmt::format("{} tokens were used", spent.tokens);
+  if (config.money > 0 && spent.money >= config.money)
+    return fmt::format("{:.2f} was spent", spent.money);
+  return std::nullopt;
+}
+
+// A share of the speed of light ends no search whose judge does not know that speed.
+std::string unknown_light(const SearchConfig& config, const History& history) {
+  const auto best = history.best();
+  if (config.light <= 0 || !best || history.attempt(*best)->verdict.speed_of_light) return "";
+  return "; the verdict on the best kernel names no speed of light (`tritonsmith doctor` measures "
+         "a GPU for later verdicts)";
+}
+
+}  // namespace
+
+std::optional<std::string> reason_to_end(const SearchConfig& config, const History& history) {
+  if (const auto best = history.best()) {
+    if (config.until == Until::first) return "a kernel was accepted";
+    if (const auto share = enough_light(config, *history.attempt(*best)))
+      return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * *share);
+  }
+  if (config.patience > 0 && history.since_best() >= config.patience)
+    return fmt::format("{} attempts in a row brought nothing better", history.since_best());
+  if (std::ssize(history.asks()) >= config.attempts)
+    return config.attempts == 1 ? "1 attempt was made"
+                                : fmt::format("{} attempts were made", config.attempts);
+  return limit_reached(config, history.spent());
+}
+
+bool has_room_for_one_more(const SearchConfig& config, const History& history) {
+  return config.judgements == 0 ||
+         history.spent().judgements + history.in_flight() < config.judgements;
+}
+
+std::string notes_at_the_end(const SearchConfig& config, const History& history) {
+  return unknown_light(config, history);
+}
+
+}  // namespace tritonsmith::search

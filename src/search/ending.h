@@ -1,0 +1,23 @@
+// Ending: when a search asks no more, by its budget and by what it has found. The functions are pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "search/history.h"
+#include "search/search_config.h"
+
+namespace tritonsmith::search {
+
+// Why the strategy asks no more: "64 attempts were made". Nothing while it may go on. The limit in
+// seconds is not looked at.
+std::optional<std::string> reason_to_end(const SearchConfig& config, const History& history);
+
+// Says whether the limit of judgements allows one more. Each attempt in flight may need one.
+bool has_room_for_one_more(const SearchConfig& config, const History& history);
+
+// What follows the reason: that the speed of light is not known although it should end the search.
+// Mostly empty.
+std::string notes_at_the_end(const SearchConfig& config, const History& history);
+
+}  // namespace tritonsmith::search
