@@ -13,9 +13,10 @@ import textwrap
 import unittest
 
 import model_server
-from model_server import KERNEL, KEY, TASK
+from model_server import KERNEL, KEY, TASK, TESTS
 
 model_server.ModelServerTest.binary = sys.argv.pop(1)
+HAS_GPU = os.path.exists("/dev/nvidiactl")
 # A class of somebody's code, and a kernel for it.
 SCALED = """
 import torch
@@ -58,7 +59,6 @@ class ModelNew(nn.Module):
 """
 
 
-
 class RemoteModel(model_server.ModelServerTest):
     def test_eval_outlasts_faults_and_asks_nothing_twice(self):
         suite, out = self.folder / "suite", self.folder / "eval"
@@ -94,6 +94,34 @@ class RemoteModel(model_server.ModelServerTest):
                                 "--api", "stream=false")
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
+
+    @unittest.skipIf(HAS_GPU, "there is a GPU")
+    def test_without_a_gpu_no_ptx_is_edited(self):
+        out = self.folder / "relu_triton.py"
+        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--set", "ptx=2", "--out", out)
+        self.assertEqual((done.returncode, out.read_text().strip()), (0, KERNEL.strip()), done.stderr)
+        self.assertIn("; no PTX was edited: without a GPU edited PTX can be assembled, but not judged\n", done.stderr)
+        self.assertEqual(len(self.server.bodies), 1)
+        self.assertEqual(list(self.folder.glob("*.ptx")), [])
+
+    @unittest.skipUnless(HAS_GPU, "there is no GPU")
+    def test_on_a_gpu_the_model_edits_ptx(self):
+        self.server.kernel = (TESTS / "ptx/stream_kernel.py").read_text()
+        self.server.ptx = (TESTS / "ptx/stream_wide.ptx").read_text()
+        out = self.folder / "stream_triton.py"
+        done = self.run_program("write", TESTS / "ptx/stream.py", "--model", "openai:big", "--samples", 1, "--set", "ptx=1",
+                                "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 edit of PTX was judged, and the fastest is", done.stderr)
+        self.assertIn("ld.global.b32", self.server.bodies[-1]["messages"][-1]["content"])
+        self.assertEqual((self.folder / "stream_triton.scale_relu.ptx").read_text(), self.server.ptx)
+
+    def test_edits_of_ptx_need_this_programs_judge_and_a_place(self):
+        words = ("write", TASK, "--model", "openai:big", "--set", "ptx=2")
+        self.refused(self.run_program(*words), "--set ptx=2", "name its file with --out")
+        self.refused(self.run_program(*words, "--out", "x.py", "--gym", "http://127.0.0.1:1"), "a gym elsewhere judges no PTX")
+        self.refused(self.run_program("eval", "--suite", TASK.parent, "--model", "openai:big", "--search", "beam", "--set", "ptx=2",
+                                      "--out", self.folder / "none"), "only `write` edits PTX")
 
     def test_a_search_is_kept_and_goes_on_where_it_was(self):
         records = self.folder / "records"

@@ -34,7 +34,7 @@ class Server(http.server.ThreadingHTTPServer):
         context.load_cert_chain(self.certificate, key)
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.bodies, self.faults, self.lock = [], {}, threading.Lock()
-        self.kernel, self.vote = KERNEL, vote()
+        self.kernel, self.vote, self.ptx = KERNEL, vote(), ""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -79,6 +79,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         answer = f"Here it is.\n```python\n{self.server.kernel}\n```\n"
         if "Answer each question" in body["messages"][-1]["content"]:
             answer = self.server.vote
+        if "edit the PTX of" in body["messages"][-1]["content"]:
+            answer = f"Here it is.\n```ptx\n{self.server.ptx}```\n"
         events = [{"choices": [{"delta": {"reasoning_content": "I think."}}]},
                   {"choices": [{"delta": {"content": answer[:40]}}]},
                   {"choices": [{"delta": {"content": answer[40:]}, "finish_reason": "stop"}]},

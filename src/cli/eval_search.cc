@@ -12,6 +12,9 @@ Status evaluate_strategies(std::span<const Task> tasks, eval::SearchSuiteOptions
                            const SearchEval& choice, const eval::Author& author,
                            gym::api::Judge& judge) {
   TRY_ASSIGN(const search::SearchConfig common, search_config(options.config, choice.settings));
+  if (common.ptx > 0)
+    return fail("--set ptx={}: only `write` edits PTX; strategies are compared without it",
+                common.ptx);
   const std::filesystem::path folder = options.directory;
   std::vector<eval::SearchEvaluation> evaluations;
   for (const std::string& name : choice.strategies) {

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <set>
 
 #include "base/cache_directory.h"
 #include "base/file.h"
@@ -62,9 +62,21 @@ struct Judgement {
   std::vector<Verdict> verdicts;
 };
 
-// The store knows nothing of PTX, neither of edited PTX nor of the compiler's own.
-bool works_on_ptx(const JudgeOptions& options) {
-  return !options.ptx.empty() || !options.show_ptx.empty();
+// Reads the files of --ptx.
+Result<std::map<std::string, std::string>> read_edited(const JudgeOptions& options) {
+  std::map<std::string, std::string> edited;
+  if (options.ptx.empty()) return edited;
+  if (options.kernel_files.size() > 1)
+    return fail("--ptx changes the kernels of one candidate: give --kernel once");
+  for (const std::string& each : options.ptx) {
+    const std::size_t equals = each.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == each.size())
+      return fail("--ptx {}: give it as KERNEL_NAME=FILE; --show-ptx DIR writes such files", each);
+    TRY_ASSIGN(std::string text, read_file(each.substr(equals + 1)));
+    if (!edited.emplace(each.substr(0, equals), std::move(text)).second)
+      return fail("--ptx gives the kernel {} twice", each.substr(0, equals));
+  }
+  return edited;
 }
 
 // Makes a job for each kernel and each task.
@@ -74,7 +86,9 @@ Result<Judgement> read_jobs(const JudgeOptions& options) {
                          .strides = options.strides,
                          .backend = options.backend,
                          .trials = options.trials,
-                         .use_store = !options.no_store && !works_on_ptx(options)};
+                         .use_store = !options.no_store,
+                         .shows_ptx = !options.show_ptx.empty()};
+  TRY_ASSIGN(job.ptx, read_edited(options));
   TRY_ASSIGN(const auto made, read_tasks(options.task, options.module));
   const std::vector<Task>& tasks = made.tasks;
   Judgement judgement;
@@ -97,58 +111,23 @@ std::string judge_directory(const JudgeOptions& options) {
   return cache_directory("judge");
 }
 
-// Reads the files of --ptx.
-Result<std::map<std::string, std::string>> read_edited(const JudgeOptions& options) {
-  std::map<std::string, std::string> edited;
-  if (options.ptx.empty()) return edited;
-  if (options.kernel_files.size() > 1)
-    return fail("--ptx changes the kernels of one candidate: give --kernel once");
-  for (const std::string& each : options.ptx) {
-    const std::size_t equals = each.find('=');
-    if (equals == 0 || equals == std::string::npos || equals + 1 == each.size())
-      return fail("--ptx {}: give it as KERNEL_NAME=FILE; --show-ptx DIR writes such files", each);
-    TRY_ASSIGN(std::string text, read_file(each.substr(equals + 1)));
-    if (!edited.emplace(each.substr(0, equals), std::move(text)).second)
-      return fail("--ptx gives the kernel {} twice", each.substr(0, equals));
-  }
-  return edited;
+// Writes the compiler's own PTX of all kernels to a folder, one file for each.
+Status write_ptx(const std::vector<Verdict>& verdicts, const std::filesystem::path& folder) {
+  TRY(make_directories(folder));
+  std::set<std::filesystem::path> files;
+  for (const Verdict& verdict : verdicts)
+    for (const KernelReport& kernel : verdict.kernels) {
+      if (kernel.ptx.empty()) continue;
+      // The candidate chose the name, which must not lead out of the folder.
+      const auto name = std::filesystem::path(kernel.ptx_name).filename().string();
+      const auto file = folder / (name + ".ptx");
+      TRY(write_file_atomic(file, kernel.ptx));
+      files.insert(file);
+    }
+  if (files.empty()) LOG("no kernel was compiled, so there is no PTX");
+  for (const auto& file : files) LOG("{}: the PTX that the judge launches", file.string());
+  return ok();
 }
-
-// The PTX that the compiler made, written to a folder: one file for each kernel.
-class ShownPtx {
- public:
-  static Result<std::unique_ptr<ShownPtx>> into(const std::string& folder) {
-    if (!folder.empty()) TRY(make_directories(folder));
-    return std::unique_ptr<ShownPtx>(new ShownPtx(folder));
-  }
-  // The judge's thread calls it.
-  std::function<void(const std::string&, const std::string&)> taker() {
-    if (folder_.empty()) return {};
-    return [this](const std::string& kernel, const std::string& ptx) {
-      const std::scoped_lock lock(mutex_);
-      const auto file = folder_ / (kernel + ".ptx");
-      const Status written = write_file_atomic(file, ptx);
-      if (!written)
-        failed_ = written.error();
-      else
-        files_.push_back(file.string());
-    };
-  }
-  // Says which files there are. Call it once the judge has ended.
-  Status tell() const {
-    if (failed_) return tl::unexpected(*failed_);
-    if (!folder_.empty() && files_.empty()) LOG("no kernel was compiled, so there is no PTX");
-    for (const std::string& file : files_) LOG("{}: the PTX that the judge launches", file);
-    return ok();
-  }
-
- private:
-  explicit ShownPtx(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  std::filesystem::path folder_;
-  std::mutex mutex_;
-  std::vector<std::string> files_;
-  std::optional<Error> failed_;
-};
 
 // Opens the verifier, or nothing without one.
 Result<std::unique_ptr<OpenedVerifier>> open_verifier(const JudgeOptions& options) {
@@ -185,14 +164,11 @@ Result<Judgement> judge_on_this_machine(const JudgeOptions& options) {
   config.target = options.target;
   if (options.adequacy) config.adequacy_secrets = kAdequacySecrets;
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
-  TRY_ASSIGN(config.ptx, read_edited(options));
-  TRY_ASSIGN(const auto shown, ShownPtx::into(options.show_ptx));
-  config.take_ptx = shown->taker();
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto verifier, open_verifier(options));
   TRY_ASSIGN(const auto judge, start_judge(config));
   TRY_ASSIGN(judgement.verdicts, gym::api::judge_all(*judge, judgement.jobs));
-  TRY(shown->tell());
+  if (!options.show_ptx.empty()) TRY(write_ptx(judgement.verdicts, options.show_ptx));
   if (verifier) TRY(add_opinions(verifier->verifier(), judgement));
   return judgement;
 }

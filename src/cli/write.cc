@@ -27,6 +27,7 @@
 #include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
 #include "modules/patch.h"
+#include "search/ptx_edits.h"
 #include "search/searches.h"
 
 namespace tritonsmith::cli {
@@ -198,7 +199,7 @@ std::string summary_of(const search::History& history) {
   for (const int number : history.finished()) {
     const search::Attempt& attempt = *history.attempt(number);
     const Verdict& verdict = attempt.verdict;
-    if (attempt.kernel.empty()) continue;
+    if (attempt.kernel.empty() || search::is_below_triton(attempt.ask.kind)) continue;
     ++kernels;
     verified += verdict.accepted ? 1 : 0;
     if (verdict.accepted) continue;
@@ -281,6 +282,37 @@ Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks
   return ok();
 }
 
+// Edits of PTX need the judge of this program, and a place for what comes out.
+Status check_edits(const WriteOptions& options) {
+  TRY_ASSIGN(const search::SearchConfig config, config_of(options));
+  if (config.ptx == 0) return ok();
+  if (!options.gym.url.empty())
+    return fail(
+        "--set ptx={}: a gym elsewhere judges no PTX; leave --gym out, on a machine with a GPU",
+        config.ptx);
+  if (options.out.empty())
+    return fail("--set ptx={}: edited PTX is written beside the kernel; name its file with --out",
+                config.ptx);
+  return ok();
+}
+
+// Writes the PTX of the fastest edit beside the kernel.
+Status write_edits(const search::History& history, const std::filesystem::path& kernel) {
+  const auto gain = search::gain_of_edits(history);
+  if (!gain) return ok();
+  std::string words;
+  for (const auto& [name, text] : history.attempt(*search::fastest_ptx(history))->ptx) {
+    auto file = kernel;
+    file.replace_extension(std::filesystem::path(name).filename().string() + ".ptx");
+    TRY(write_file_atomic(file, text));
+    words += fmt::format(" --ptx {}={}", name, file.string());
+  }
+  LOG("with the edited PTX it is {:.2f} times as fast as with Triton's own; to judge it again, add "
+      "to `tritonsmith judge`:{}",
+      *gain, words);
+  return ok();
+}
+
 // Says what the search did, and returns its best attempt. Without one it says why there is none.
 const search::Attempt* report_search(const search::Search& search, const WriteOptions& options) {
   const search::History& history = search.history();
@@ -302,6 +334,7 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
 
 Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_patch(options));
+  TRY(check_edits(options));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
   std::vector<Task>& tasks = made.tasks;
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
@@ -328,6 +361,7 @@ Result<ExitCode> write_kernel(WriteOptions options) {
     return ExitCode::done;
   }
   TRY(write_file_atomic(options.out, best.kernel + "\n"));
+  TRY(write_edits(writing.search->history(), options.out));
   return ExitCode::done;
 }
 

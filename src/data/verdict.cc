@@ -98,9 +98,12 @@ Result<NamedTimings> named_timings_from_json(const Json& json) {
 namespace {
 
 Json to_json(const KernelReport& kernel) {
-  return {{"name", kernel.name},           {"launches", kernel.launches},
-          {"device_us", kernel.device_us}, {"registers", kernel.registers},
-          {"spills", kernel.spills},       {"shared_bytes", kernel.shared_bytes}};
+  Json json = {{"name", kernel.name},           {"launches", kernel.launches},
+               {"device_us", kernel.device_us}, {"registers", kernel.registers},
+               {"spills", kernel.spills},       {"shared_bytes", kernel.shared_bytes}};
+  if (!kernel.ptx.empty()) json["ptx"] = kernel.ptx;
+  if (!kernel.ptx_name.empty()) json["ptx_name"] = kernel.ptx_name;
+  return json;
 }
 
 Result<KernelReport> kernel_from_json(const Json& json) {
@@ -110,7 +113,9 @@ Result<KernelReport> kernel_from_json(const Json& json) {
                       .device_us = reader.number("device_us", 0),
                       .registers = static_cast<int>(reader.integer("registers", 0)),
                       .spills = static_cast<int>(reader.integer("spills", 0)),
-                      .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0))};
+                      .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0)),
+                      .ptx = reader.string("ptx", ""),
+                      .ptx_name = reader.string("ptx_name", "")};
   TRY(reader.status());
   return kernel;
 }

@@ -121,6 +121,9 @@ struct KernelReport {
   int launches = 0;
   double device_us = 0;  // sum over all launches of one forward; 0 when evaluated
   int registers = 0, spills = 0, shared_bytes = 0;
+  // The compiler's own PTX, and the name of the kernel for an edited one: "relu", or "relu.2" for the
+  // second kernel of that function. Both are empty unless the job asked for PTX.
+  std::string ptx, ptx_name;
   bool operator==(const KernelReport&) const = default;
 };
 

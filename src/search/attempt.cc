@@ -1,6 +1,25 @@
 #include "search/attempt.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace tritonsmith::search {
+
+std::string_view trimmed(std::string_view kernel) {
+  constexpr std::string_view space = " \t\r\n";
+  kernel.remove_prefix(std::min(kernel.find_first_not_of(space), kernel.size()));
+  return kernel.substr(0, kernel.find_last_not_of(space) + 1);
+}
+
+std::string content_of(const Attempt& attempt) {
+  std::string content(trimmed(attempt.kernel));
+  // This one is judged although an equal kernel was.
+  if (attempt.ask.kind == AskKind::show) content += "\n# PTX is shown";
+  for (const auto& [name, text] : attempt.ptx)
+    content += fmt::format("\n# PTX of {}\n{}", name, trimmed(text));
+  return content;
+}
 
 Json to_json(const Ask& ask) {
   Json json = {{"number", ask.number},
@@ -12,6 +31,7 @@ Json to_json(const Ask& ask) {
   if (ask.other != kNone) json["other"] = ask.other;
   if (!ask.idea.empty()) json["idea"] = ask.idea;
   if (!ask.kernel.empty()) json["kernel"] = ask.kernel;
+  if (!ask.edited.empty()) json["edited"] = ask.edited;
   if (ask.is_greedy) json["greedy"] = true;
   return json;
 }
@@ -26,6 +46,7 @@ Result<Ask> ask_from_json(const Json& json) {
           .other = static_cast<int>(reader.integer("other", kNone)),
           .idea = reader.string("idea", ""),
           .kernel = reader.string("kernel", ""),
+          .edited = reader.string("edited", ""),
           .is_greedy = reader.boolean("greedy", false),
           .draw = static_cast<std::uint64_t>(reader.integer("draw"))};
   TRY(reader.status());

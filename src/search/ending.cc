@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "search/ptx_edits.h"
+
 namespace tritonsmith::search {
 namespace {
 
@@ -52,8 +54,15 @@ bool has_room_for_one_more(const SearchConfig& config, const History& history) {
          history.spent().judgements + history.in_flight() < config.judgements;
 }
 
+bool may_edit(const SearchConfig& config, const History& history) {
+  if (limit_reached(config, history.spent()) || !has_room_for_one_more(config, history))
+    return false;
+  const auto fastest = fastest_ptx(history);
+  return !fastest || !enough_light(config, *history.attempt(*fastest));
+}
+
 std::string notes_at_the_end(const SearchConfig& config, const History& history) {
-  return unknown_light(config, history);
+  return words_for_edits(config, history) + unknown_light(config, history);
 }
 
 }  // namespace tritonsmith::search

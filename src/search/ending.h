@@ -16,8 +16,12 @@ std::optional<std::string> reason_to_end(const SearchConfig& config, const Histo
 // Says whether the limit of judgements allows one more. Each attempt in flight may need one.
 bool has_room_for_one_more(const SearchConfig& config, const History& history);
 
-// What follows the reason: that the speed of light is not known although it should end the search.
-// Mostly empty.
+// Says whether the limits allow another edit of PTX. Edits have a number of their own, so the limit
+// of attempts does not end them.
+bool may_edit(const SearchConfig& config, const History& history);
+
+// What follows the reason: what became of edits, and that the speed of light is not known although it
+// should end the search. "; 4 edits ...". Mostly empty.
 std::string notes_at_the_end(const SearchConfig& config, const History& history);
 
 }  // namespace tritonsmith::search

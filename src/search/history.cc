@@ -22,6 +22,7 @@ void History::finish(Attempt attempt, double money) {
   spent_.judgements += !attempt.kernel.empty() && attempt.same_as == kNone ? 1 : 0;
   place = std::move(attempt);
   finished_.push_back(number);
+  if (is_below_triton(place->ask.kind)) return;
   ++since_best_;
   if (!place->verdict.accepted || (best_ && !is_better(*place, *this->attempt(*best_)))) return;
   best_ = number;
@@ -48,12 +49,6 @@ std::vector<int> History::ranked(int round) const {
   std::ranges::stable_sort(numbers,
                            [this](int a, int b) { return is_better(*attempt(a), *attempt(b)); });
   return numbers;
-}
-
-std::string_view trimmed(std::string_view kernel) {
-  constexpr std::string_view space = " \t\r\n";
-  kernel.remove_prefix(std::min(kernel.find_first_not_of(space), kernel.size()));
-  return kernel.substr(0, kernel.find_last_not_of(space) + 1);
 }
 
 }  // namespace tritonsmith::search

@@ -37,7 +37,7 @@ class History {
   void claim(const std::string& kernel, int number) { first_with_.emplace(kernel, number); }
   void release(const std::string& kernel) { first_with_.erase(kernel); }
 
-  // The best accepted attempt.
+  // The best accepted attempt whose PTX is the compiler's own (ptx_edits.h has the others).
   std::optional<int> best() const { return best_; }
   // Attempts that finished since the best one did.
   int since_best() const { return since_best_; }
@@ -53,8 +53,5 @@ class History {
   int since_best_ = 0;
   Spent spent_;
 };
-
-// Kernels are equal if they differ in white space at their ends only.
-std::string_view trimmed(std::string_view kernel);
 
 }  // namespace tritonsmith::search

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "search/ptx_messages.h"
 #include "text/conversation.h"
 #include "text/feedback.h"
 
@@ -19,11 +20,6 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 double score_of(const Verdict& verdict) {
   const double stage = static_cast<double>(verdict.stage) / static_cast<double>(Stage::timed);
   return verdict.accepted ? 1 + verdict.speedup.value_or(0) : stage / 2;
-}
-
-// The code in the form in which the model is asked for it.
-std::string answer_with(const std::string& kernel) {
-  return "<answer>\n```python\n" + kernel + (kernel.ends_with('\n') ? "" : "\n") + "```\n</answer>";
 }
 
 Message answer_of(const Attempt& attempt) {
@@ -140,8 +136,13 @@ std::string advice_for(const SpeedOfLight& light) {
 
 }  // namespace
 
+std::string answer_with(const std::string& kernel) {
+  return "<answer>\n```python\n" + kernel + (kernel.ends_with('\n') ? "" : "\n") + "```\n</answer>";
+}
+
 std::vector<Message> messages_for(const Ask& ask, const SearchConfig& config,
                                   const History& history, const Prompting& prompting) {
+  if (ask.kind == AskKind::ptx) return edit_messages(ask, history, prompting);
   if (ask.chain != kNone)
     return conversation_for(ask, config, history, prompting,
                             config.turns.context == text::ContextRule::all
@@ -165,6 +166,7 @@ std::vector<Message> fitting_messages(Ask& ask, const SearchConfig& config, cons
     messages = messages_for(ask, config, history, prompting);
     if (fits(messages)) return messages;
   }
+  if (ask.kind == AskKind::ptx) return messages;
   ask.parent = kNone;
   return messages_for(ask, config, history, prompting);
 }

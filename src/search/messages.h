@@ -27,10 +27,13 @@ std::vector<text::Message> messages_for(const Ask& ask, const SearchConfig& conf
                                         const History& history, const Prompting& prompting);
 
 // The same with fewer earlier turns where the model's context is too short for all of them. `ask`
-// loses its parent if not even one turn fits.
+// loses its parent if not even one turn fits. An edit of PTX keeps it, and may not fit at all.
 std::vector<text::Message> fitting_messages(
     Ask& ask, const SearchConfig& config, const History& history, const Prompting& prompting,
     const std::function<bool(std::span<const text::Message>)>& fits);
+
+// An answer that holds this kernel, in the form in which the model is asked for it.
+std::string answer_with(const std::string& kernel);
 
 // What a verdict's figures say about where the time goes, as advice. Empty if they say nothing.
 std::string profile_advice(const Verdict& verdict);

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "gym/api/missing_kernel.h"
 #include "search/ending.h"
+#include "search/ptx_edits.h"
 #include "search/strategies.h"
 #include "search/tuning.h"
 #include "text/extract.h"
@@ -28,7 +29,7 @@ Status Search::resume_one(const Json& event) {
     TRY_ASSIGN(const Ask ask, ask_from_json(reader.object("ask")));
     if (ask.number != std::ssize(history_.asks())) return fail("asks out of order");
     history_.begin(ask);
-    if (ask.kind == AskKind::tune) open_[ask.number] = {.ask = ask, .kernel = ask.kernel};
+    if (is_of_the_program(ask.kind)) open_[ask.number] = {.ask = ask, .kernel = ask.kernel};
     return ok();
   }
   if (what == "ended") {
@@ -49,7 +50,7 @@ Status Search::resume_one(const Json& event) {
   earlier_seconds_ = reader.number("seconds");
   const auto same_as = static_cast<int>(reader.integer("same_as", kNone));
   TRY(reader.status());
-  if (same_as == kNone) history_.claim(std::string(trimmed(open_.at(number).kernel)), number);
+  if (same_as == kNone) history_.claim(content_of(open_.at(number)), number);
   finish(number, std::move(verdict), same_as, earlier_seconds_);
   return ok();
 }
@@ -62,7 +63,7 @@ Result<std::optional<generate::WriteRequest>> Search::next_request(const generat
     unasked_.pop_front();
   } else {
     TRY_ASSIGN(ask, choose());
-    if (ask && ask->kind == AskKind::tune) {
+    if (ask && is_of_the_program(ask->kind)) {
       TRY(begin(*ask));
       open_[ask->number] = {.ask = *ask, .kernel = ask->kernel};
       TRY(place(ask->number));
@@ -76,6 +77,10 @@ Result<std::optional<generate::WriteRequest>> Search::next_request(const generat
   auto messages = fitting_messages(
       *ask, request_.config, history_, request_.prompting,
       [&](std::span<const text::Message> all) { return writer.has_room(all, sampling); });
+  if (ask->kind == AskKind::ptx && !writer.has_room(messages, sampling)) {
+    TRY(end(fmt::format("the model has no room for the PTX of {}", ask->edited)));
+    return None();
+  }
   if (is_new) TRY(begin(*ask));
   return None({.id = static_cast<std::uint64_t>(ask->number),
                .messages = std::move(messages),
@@ -87,15 +92,19 @@ Result<std::optional<generate::WriteRequest>> Search::next_request(const generat
 Result<std::optional<Ask>> Search::choose() {
   const SearchConfig& config = request_.config;
   if (!why_over_.empty() || history_.in_flight() >= config.workers) return std::optional<Ask>();
-  const bool is_tuning = !history_.asks().empty() && history_.asks().back().kind == AskKind::tune;
+  const AskKind last = history_.asks().empty() ? AskKind::kernel : history_.asks().back().kind;
+  const bool is_tuning = last == AskKind::tune, is_editing = is_below_triton(last);
   const auto reason = reason_to_end(config, history_);
-  if (!is_tuning && !reason && has_room_for_one_more(config, history_)) {
+  if (!is_tuning && !is_editing && !reason && has_room_for_one_more(config, history_)) {
     auto ask = next_ask(config, history_, request_.seed);
     if (ask || history_.in_flight() > 0) return ask;
   }
   if (history_.in_flight() > 0 && !is_tuning) return std::optional<Ask>();
-  if (auto ask = next_variant(config, history_)) return ask;
+  if (!is_editing)
+    if (auto ask = next_variant(config, history_)) return ask;
   if (history_.in_flight() > 0) return std::optional<Ask>();
+  if (may_edit(config, history_))
+    if (auto ask = next_edit(config, history_)) return ask;
   TRY(end(reason.value_or("all that the strategy had to ask was asked") +
           notes_at_the_end(config, history_)));
   return std::optional<Ask>();
@@ -123,12 +132,20 @@ void Search::take_text(int number, std::string text, FinishReason finish, const 
   const Ask& ask = history_.asks()[static_cast<std::size_t>(number)];
   Attempt attempt{.ask = ask, .finish = finish, .usage = usage};
   if (ask.kind == AskKind::kernel) attempt.kernel = text::extract_kernel(text).source;
+  if (const std::string ptx = ask.kind == AskKind::ptx ? ptx_in(text) : ""; !ptx.empty()) {
+    const Attempt& parent = *history_.attempt(ask.parent);
+    attempt.kernel = parent.kernel;
+    attempt.ptx = parent.ptx;
+    attempt.ptx[ask.edited] = ptx;
+  }
   attempt.text = std::move(text);
   open_[number] = std::move(attempt);
 }
 
 Status Search::place(int number) {
   const Attempt& attempt = open_.at(number);
+  if (attempt.kernel.empty() && attempt.ask.kind == AskKind::ptx)
+    return conclude(number, missing_ptx_verdict(request_.task, request_.policy), kNone);
   if (attempt.kernel.empty()) {
     const Kernel none = text::extract_kernel(attempt.text);
     return conclude(number,
@@ -137,10 +154,10 @@ Status Search::place(int number) {
                         : Verdict{.task_id = request_.task.id, .policy = request_.policy},
                     kNone);
   }
-  const std::string kernel(trimmed(attempt.kernel));
-  const auto first = history_.first_with(kernel);
+  const std::string content = content_of(attempt);
+  const auto first = history_.first_with(content);
   if (!first) {
-    history_.claim(kernel, number);
+    history_.claim(content, number);
     unjudged_.push_back(number);
     return ok();
   }
@@ -154,18 +171,21 @@ Result<std::optional<gym::api::JudgeJob>> Search::next_job() {
   if (unjudged_.empty()) return std::optional<gym::api::JudgeJob>();
   const int number = unjudged_.front();
   unjudged_.pop_front();
+  const Attempt& attempt = open_.at(number);
   return std::optional<gym::api::JudgeJob>({.id = static_cast<std::uint64_t>(number),
                                             .task = request_.task,
-                                            .kernel = open_.at(number).kernel,
+                                            .kernel = attempt.kernel,
                                             .policy = request_.policy,
                                             .backend = request_.backend,
                                             .trials = request_.trials,
-                                            .baselines = request_.baselines});
+                                            .baselines = request_.baselines,
+                                            .ptx = attempt.ptx,
+                                            .shows_ptx = attempt.ask.kind == AskKind::show});
 }
 
 Status Search::take(int number, Verdict verdict) {
   const bool is_fault = verdict.fault == Fault::infrastructure;
-  if (is_fault) history_.release(std::string(trimmed(open_.at(number).kernel)));
+  if (is_fault) history_.release(content_of(open_.at(number)));
   TRY(conclude(number, verdict, kNone));
   std::vector<int> twins;
   if (const auto at = twins_.find(number); at != twins_.end()) twins = std::move(at->second);
@@ -219,11 +239,12 @@ Status Search::end(std::string why) {
 
 Result<bool> Search::is_over() {
   if (!why_over_.empty()) return true;
-  // Tuning follows where the strategy ends with attempts in flight or without.
+  // The last steps follow where the strategy ends with attempts in flight or without.
   if (const double limit = request_.config.seconds; limit > 0 && seconds() >= limit)
     TRY(end(fmt::format("{:.0f} s have passed", limit) +
             notes_at_the_end(request_.config, history_)));
-  else if (request_.config.until == Until::first && history_.best() && request_.config.tune == 0)
+  else if (request_.config.until == Until::first && history_.best() && request_.config.tune == 0 &&
+           request_.config.ptx == 0)
     TRY(end("a kernel was accepted"));
   return !why_over_.empty();
 }

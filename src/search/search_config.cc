@@ -43,6 +43,9 @@ Fields<SearchConfig> SearchConfig::fields() {
       field("tune", &C::tune,
             "How many variants of the best kernel are judged at the end, with other block sizes "
             "and warps.",
+            between(0, 1024)),
+      field("ptx", &C::ptx,
+            "How often the model edits the PTX of the best kernel at the very end. It needs a GPU.",
             between(0, 1024))};
   append_section(all, "turns", &C::turns);
   return all;

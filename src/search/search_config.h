@@ -35,6 +35,7 @@ struct SearchConfig {
   int branch = 4;
   double fresh = 0.25;
   int tune = 0;
+  int ptx = 0;  // edits of the best kernel's PTX
   episode::TurnsConfig turns = {.limit = 4, .end_when = episode::EndWhen::fast};
   static Fields<SearchConfig> fields();
 };

@@ -1,5 +1,6 @@
 #include "corpus_judge.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -74,6 +75,20 @@ std::set<std::string> kernels_with_assembly(const std::filesystem::path& tests) 
   return names;
 }
 
+void check_own_ptx(const std::vector<Verdict>& verdicts, const std::set<std::string>& skipped) {
+  for (const Verdict& verdict : verdicts) {
+    const bool has_ptx = std::ranges::any_of(
+        verdict.kernels, [](const KernelReport& kernel) { return !kernel.ptx.empty(); });
+    CHECK(has_ptx || !verdict.accepted, "a verdict on {} shows no PTX", verdict.task_id);
+    for (const KernelReport& kernel : verdict.kernels) {
+      if (kernel.ptx.empty() || skipped.contains(kernel.name)) continue;
+      const Status allowed = gym::ptx::check_edited_ptx(kernel.ptx, kernel.ptx);
+      CHECK(allowed, "Triton's own PTX of {} is refused: {}", kernel.ptx_name,
+            allowed.error().message);
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) {
@@ -85,13 +100,7 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
   config.referee_seconds = 6;          // likewise
   config.referees = options.referees;
   config.queue = 4096;
-  if (options.checks_ptx)
-    config.take_ptx = [skipped = kernels_with_assembly(options.tests)](const std::string& kernel,
-                                                                       const std::string& ptx) {
-      if (skipped.contains(kernel)) return;
-      const Status allowed = gym::ptx::check_edited_ptx(ptx, ptx);
-      CHECK(allowed, "Triton's own PTX of {} is refused: {}", kernel, allowed.error().message);
-    };
+  corpus->checks_ptx_ = options.checks_ptx;
   gym::judge::LocalJudgeParts parts;
   const Blindness& blindness = *corpus->blindness_;
   parts.inspect = [&blindness](std::string_view source, Policy policy) {
@@ -124,13 +133,18 @@ Result<std::vector<Verdict>> CorpusJudge::judge(const std::vector<Job>& jobs,
   blindness_->set(without);
   std::vector<gym::api::JudgeJob> asked;
   for (const Job& each : jobs) {
-    gym::api::JudgeJob job{.policy = each.policy, .backend = each.backend, .use_store = false};
+    gym::api::JudgeJob job{.policy = each.policy,
+                           .backend = each.backend,
+                           .use_store = false,
+                           .shows_ptx = checks_ptx_};
     job.task.id = each.task;
     TRY_ASSIGN(job.task.source, read_file(tests_ / each.task));
     TRY_ASSIGN(job.kernel, read_file(tests_ / each.file));
     asked.push_back(std::move(job));
   }
-  return gym::api::judge_all(*judge_, std::move(asked));
+  TRY_ASSIGN(auto verdicts, gym::api::judge_all(*judge_, std::move(asked)));
+  if (checks_ptx_) check_own_ptx(verdicts, kernels_with_assembly(tests_));
+  return verdicts;
 }
 
 }  // namespace tritonsmith::corpora

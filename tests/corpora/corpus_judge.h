@@ -57,6 +57,7 @@ class CorpusJudge {
  private:
   CorpusJudge() = default;
   std::filesystem::path tests_;
+  bool checks_ptx_ = false;
   std::unique_ptr<Blindness> blindness_ = std::make_unique<Blindness>();
   std::unique_ptr<gym::api::Judge> judge_;
 };

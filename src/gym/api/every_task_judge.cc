@@ -16,7 +16,7 @@ EveryTaskJudge::EveryTaskJudge(Judge& judge, std::vector<Task> tasks)
 
 Status EveryTaskJudge::submit(JudgeJob job) {
   const std::uint64_t id = job.id;
-  jobs_[id] = {.kernel = job.kernel,
+  jobs_[id] = {.kernel = job.ptx.empty() ? job.kernel : "",
                .verdicts = std::vector<std::optional<Verdict>>(tasks_.size())};
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     job.task = tasks_[i];
@@ -58,7 +58,7 @@ std::optional<Verdict> EveryTaskJudge::verdict_of(Part part, Verdict verdict) {
   for (std::optional<Verdict>& each : job.verdicts) all.push_back(*std::move(each));
   const auto least = std::ranges::min_element(all, {}, &Verdict::speedup);
   Verdict chosen = *least;
-  accepted_[job.kernel] = std::move(all);
+  if (!job.kernel.empty()) accepted_[job.kernel] = std::move(all);
   jobs_.erase(part.job);
   return chosen;
 }

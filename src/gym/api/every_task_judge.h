@@ -27,7 +27,7 @@ class EveryTaskJudge : public Judge {
 
  private:
   struct Job {
-    std::string kernel;
+    std::string kernel;                            // empty: its PTX was edited
     std::vector<std::optional<Verdict>> verdicts;  // of each task
   };
   struct Part {

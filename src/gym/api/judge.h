@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,11 @@ struct JudgeJob {
   // Baselines to time on a GPU beside the reference: eager, torch_compile.
   std::vector<std::string> baselines;
   bool use_store = true;  // answer repeated jobs from the verdict store, and add to it
+  // PTX that takes the place of a kernel's own, by the kernel's name (KernelReport::ptx_name). A job
+  // without such a kernel fails. The verdict shall hold the compiler's own PTX if `shows_ptx` is set.
+  // Only a LocalJudge knows either, and it never answers such jobs from the store.
+  std::map<std::string, std::string> ptx = {};
+  bool shows_ptx = false;
   std::optional<SelfTestJob> self_test;
 };
 

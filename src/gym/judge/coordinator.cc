@@ -69,7 +69,9 @@ void Coordinator::handle(Submitted& event) {
   JobProgress progress{
       .serial = next_serial_++, .job = std::move(event.job), .submitted = event.at};
   // The key of a verdict holds the text of its task, which says nothing of the data that it reads.
-  if (!config_.capture.data.empty()) progress.job.use_store = false;
+  // A store has no verdicts on edited PTX, and none that hold PTX.
+  if (!config_.capture.data.empty() || !progress.job.ptx.empty() || progress.job.shows_ptx)
+    progress.job.use_store = false;
   if (const auto known = learn_versions(); !known) {
     Verdict verdict = infrastructure_verdict(progress, known.error().message, context_);
     finish(std::move(progress), std::move(verdict));
@@ -361,8 +363,7 @@ referee::RefereeJob Coordinator::referee_job(const JobProgress& progress) const 
 void Coordinator::compile_and_referee(JobProgress& progress) {
   const std::uint64_t serial = progress.serial;
   progress.units = compile_units(*progress.plan);
-  const bool is_edited = !config_.ptx.empty() && !progress.job.self_test;
-  if (const Status put = is_edited ? put_ptx(config_.ptx, progress.units) : ok(); !put) {
+  if (const Status put = put_ptx(progress.job.ptx, progress.units); !put) {
     progress.plan_error = put.error().message;
     progress.plan.reset();
     progress.units.clear();
@@ -371,12 +372,12 @@ void Coordinator::compile_and_referee(JobProgress& progress) {
   }
   const bool on_gpu = progress.job.backend == Backend::replay;
   // The evaluator runs Triton IR, so it knows nothing of edited PTX.
-  const bool evaluates = !on_gpu && !is_edited;
+  const bool evaluates = !on_gpu && progress.job.ptx.empty();
   progress.pending = progress.units.size() + (evaluates ? 1 : 0);
   for (std::size_t unit = 0; unit < progress.units.size(); ++unit) {
     compile::CompileRequest& request = progress.units[unit].request;
     request.job = serial;
-    request.wants_ptx = config_.take_ptx && !progress.job.self_test;
+    request.wants_ptx = progress.job.shows_ptx;
     progress.units[unit].pool_id =
         parts_.pool->compile(request, [this, serial, unit](compile::CompileOutcome outcome) {
           events_.push(Compiled{serial, unit, std::move(outcome)});
@@ -422,8 +423,6 @@ void Coordinator::handle(Compiled& event) {
   JobProgress* progress = find(event.serial);
   if (progress == nullptr || progress->units.at(event.unit).is_dropped) return;
   if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result)) {
-    if (progress->units.at(event.unit).request.wants_ptx)
-      config_.take_ptx(progress->units.at(event.unit).name, kernel->ptx);
     if (progress->job.backend != Backend::replay)
       kernel->cubin.clear();  // the evaluator does not need it
   }

@@ -132,6 +132,9 @@ bool add_kernels(const JobProgress& progress, Verdict& verdict) {
       report.registers = compiled->registers;
       report.spills = compiled->spills;
       report.shared_bytes = compiled->shared_bytes;
+      if (!progress.job.shows_ptx) continue;
+      report.ptx = compiled->ptx;
+      report.ptx_name = unit.name;
     }
   }
   for (const CompileUnit& unit : progress.units)

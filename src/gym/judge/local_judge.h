@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,11 +49,6 @@ struct LocalJudgeConfig {
   // The chip that kernels are compiled for (compile/targets.h). GPUs of another chip are left out, so
   // that a judge may have none. Empty: the chip of this machine's GPUs, else sm_90.
   std::string target;
-  // PTX that takes the place of a kernel's own, by the kernel's name (JobProgress). A job without
-  // such a kernel fails. Such jobs must not use the store.
-  std::map<std::string, std::string> ptx;
-  // Gets the compiler's own PTX of each kernel, on the judge's thread. Empty: nobody wants it.
-  std::function<void(const std::string& kernel, const std::string& ptx)> take_ptx;
   static Fields<LocalJudgeConfig> fields();
 };
 

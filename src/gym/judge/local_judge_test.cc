@@ -318,6 +318,47 @@ TEST_F(LocalJudgeTest, HasNoSpeedOfLightWithoutCeilings) {
   EXPECT_FALSE(verdict_of_one(job(1)).speed_of_light);
 }
 
+TEST_F(LocalJudgeTest, LaunchesEditedPtxAndStoresNoVerdictOnIt) {
+  const auto directory = TempDir::make("store");
+  ASSERT_TRUE(directory);
+  store = VerdictStore::open(directory->path() / "verdicts.sqlite").value();
+  on_gpus.assign(1, [](const referee::RefereeJob& asked) {
+    EXPECT_EQ(asked.kernels.at(0).cubin, "edited");
+    return good_report();
+  });
+  pool->on_compile = [](const compile::CompileRequest& request) {
+    EXPECT_EQ(request.ptx, "text");
+    return compile::CompileOutcome{
+        .result = compile::CompiledKernel{.cubin = "edited", .ptx = "own", .instructions = "7"}};
+  };
+  for (const int id : {1, 2}) {
+    api::JudgeJob edited = job(static_cast<std::uint64_t>(id));
+    edited.ptx["k"] = "text";
+    const Verdict verdict = verdict_of_one(edited);
+    EXPECT_TRUE(verdict.accepted && !verdict.from_store);
+    EXPECT_EQ(verdict.findings.at(0).rule, "edited_ptx");
+    EXPECT_EQ(verdict.kernels.at(0).ptx, "") << "nobody asked for it";
+  }
+  api::JudgeJob other = job(3);
+  other.ptx["other"] = "text";
+  EXPECT_NE(verdict_of_one(other).error->message.find("no kernel is named other"),
+            std::string::npos);
+}
+
+TEST_F(LocalJudgeTest, ShowsThePtxOfAJobThatAsksForIt) {
+  pool->on_compile = [](const compile::CompileRequest& request) {
+    return compile::CompileOutcome{
+        .result = compile::CompiledKernel{.cubin = "c", .ptx = request.wants_ptx ? "own" : ""}};
+  };
+  EXPECT_EQ(verdict_of_one(job(1)).kernels.at(0).ptx, "");
+  api::JudgeJob shown = job(2);
+  shown.shows_ptx = true;
+  const Verdict verdict = verdict_of_one(shown);
+  EXPECT_EQ(verdict.kernels.at(0).ptx, "own");
+  EXPECT_EQ(verdict.kernels.at(0).ptx_name, "k");
+  EXPECT_EQ(verdict_from_json(to_json(verdict))->kernels, verdict.kernels);
+}
+
 TEST_F(LocalJudgeTest, TellsWhatEachOfItsDevicesHasDone) {
   on_gpus.assign(2, [](const referee::RefereeJob&) { return good_report(); });
   config.referees = 1;

@@ -24,6 +24,7 @@ std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_v
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   if (job.strides != Strides::any) parts.push_back({{"strides", name_of(job.strides)}});
   if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
+  if (!job.ptx.empty()) parts.push_back({{"ptx", job.ptx}});
   return content_key(to_line(parts));
 }
 

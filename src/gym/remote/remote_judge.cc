@@ -109,6 +109,8 @@ RemoteJudge::~RemoteJudge() {
 }
 
 Status RemoteJudge::submit(api::JudgeJob job) {
+  if (!job.ptx.empty() || job.shows_ptx)
+    return fail("a gym elsewhere does not judge PTX: leave --gym out, on a machine with a GPU");
   TRY(outbox_.enter(static_cast<std::size_t>(config_.queue)));
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = job.id;
