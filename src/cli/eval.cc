@@ -272,6 +272,19 @@ std::string unused_option(const CLI::App& command) {
   return {};
 }
 
+void add_search_options(CLI::App& command, EvalOptions& options) {
+  std::vector<std::string> strategies;
+  for (const auto& [strategy, name] : enum_names<search::Strategy>) strategies.emplace_back(name);
+  command
+      .add_option("--search", options.search.strategies,
+                  "Search for each task by this strategy, until a kernel is accepted "
+                  "(repeatable; docs/search.md)")
+      ->check(CLI::IsMember(strategies));
+  command.add_option("--attempts", options.attempts, "--search: the budget of each task")
+      ->check(CLI::Range(1, 1000000));
+  add_search_settings(command, options.search.settings);
+}
+
 void add_eval_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<EvalOptions>();
   EvalConfig& config = options->config;
@@ -295,16 +308,7 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->add_option("--samples", config.samples,
                    "How many completions are sampled for each task, beside a greedy one")
       ->check(CLI::Range(0, 100000));
-  std::vector<std::string> strategies;
-  for (const auto& [strategy, name] : enum_names<search::Strategy>) strategies.emplace_back(name);
-  command
-      ->add_option("--search", options->search.strategies,
-                   "Search for each task by this strategy, until a kernel is accepted "
-                   "(repeatable; docs/search.md)")
-      ->check(CLI::IsMember(strategies));
-  command->add_option("--attempts", options->attempts, "--search: the budget of each task")
-      ->check(CLI::Range(1, 1000000));
-  add_search_settings(*command, options->search.settings);
+  add_search_options(*command, *options);
   add_sampling_options(*command, config.sampling);
   add_asking_options(*command, options->asking);
   command->add_option("--trials", config.trials, "On how many inputs each kernel is tried")
