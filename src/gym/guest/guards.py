@@ -12,7 +12,9 @@ whoever passes them all gains nothing but another plan.
 """
 
 import _string
+import argparse
 import builtins
+import codecs
 import importlib
 import inspect
 import logging
@@ -20,6 +22,7 @@ import string
 import sys
 import threading
 import traceback
+import warnings
 from types import ModuleType
 
 import torch
@@ -45,6 +48,10 @@ NOT_BY_CANDIDATES = ("sys._getframe", "object.__getattr__", "object.__setattr__"
                      "os.", "function.__new__", "pickle.find_class", "import_module")
 # Python's own modules that show a caller the stack. Whoever calls them asks for it.
 STACK_TOOLS = {module.__file__ for module in (traceback, inspect, logging)}
+# Modules that open a file by the name that their caller gives them.
+FILE_TOOLS = {argparse.__file__, logging.__file__, codecs.open.__code__.co_filename} | {
+    module.__file__ for name, module in sys.modules.items()
+    if name.split(".")[0] == "numpy" and getattr(module, "__file__", None)}
 # What tells a fake tensor from a real one.
 FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor"}
 
@@ -74,7 +81,8 @@ class Watch:
             cls.inside = True
             try:
                 frame = _real_frame(1)
-                while event == "sys._getframe" and frame is not None and frame.f_code.co_filename in STACK_TOOLS:
+                tools = {"sys._getframe": STACK_TOOLS, "open": FILE_TOOLS}.get(event, ())
+                while frame is not None and frame.f_code.co_filename in tools:
                     frame = frame.f_back
                 is_candidate = frame is not None and frame.f_code.co_filename == path
             finally:
@@ -83,6 +91,14 @@ class Watch:
                 cls.path = None
                 name = f" ({arguments[1]})" if event.startswith("object.") else ""
                 stop(f"causes {event}{name}, which looks into the process that runs it")
+
+
+_real_warn = warnings.warn
+
+
+def warn_here(message, category=None, stacklevel=1, source=None, **options):
+    """Takes the place of warnings.warn. A warning is about the line that gives it, since its callers are the guest's."""
+    _real_warn(message, category, 2, source)
 
 
 def guarded_getattr(value, name, *default):
@@ -251,6 +267,7 @@ def install():
     sys.addaudithook(Watch.hear)
     string.Formatter.get_field = guarded_get_field
     importlib.import_module, threading.Thread.start = guarded_import_module, guarded_start
+    warnings.warn = warn_here
     Watch.check_integrity = staticmethod(integrity.checker())
     FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
     FakeTensor.__module__ = "torch"

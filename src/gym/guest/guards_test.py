@@ -55,6 +55,11 @@ class Refused(unittest.TestCase):
             self.assertIsNotNone(error, forward)
         self.assertIn("key=eval", self.refused("calls eval", "max(['1'], key=eval)")["excerpt"])
 
+    def test_libraries_open_no_file_for_a_candidate(self):
+        self.refused("causes open", "import argparse\nargparse.ArgumentParser(fromfile_prefix_chars='@').parse_args(['@/proc/self/maps'])")
+        self.refused("causes open", "import numpy\nnumpy.genfromtxt('/proc/self/maps', dtype=str)")
+        self.refused("causes open", "import codecs\ncodecs.open('/proc/self/maps')")
+
     def test_namespaces_and_formats_lead_nowhere(self):
         self.refused("vars on module", "vars(torch)['ut' + 'ils']")
         self.refused("vars on ", "vars(torch.Tensor)")
@@ -132,6 +137,12 @@ class Answered(unittest.TestCase):
     def accepted(self, forward="", before=""):
         answer = answer_of(candidate(forward, before))
         self.assertTrue(answer["plan"], (forward, before, answer["error"]))
+
+    def test_a_warning_names_the_line_that_gives_it(self):
+        forward = ("import warnings\nwith warnings.catch_warnings(record=True) as given:\n    warnings.simplefilter('always')\n"
+                   "    for level in range(1, 8):\n        warnings.warn('x', stacklevel=level)\n"
+                   "assert {each.filename for each in given} == {__file__} and len(given) == 7")
+        self.assertTrue(answer_of(candidate(forward))["plan"], answer_of(candidate(forward)))
 
     def test_a_tensor_has_the_type_that_it_has_on_a_gpu(self):
         self.accepted("assert type(x) is torch.Tensor and isinstance(x, torch.Tensor)")

@@ -70,6 +70,7 @@ class Evaluation {
   // Returns false if the evaluation must end.
   bool run_program(std::size_t first, std::uint64_t passes);
   bool keep_waiting(std::uint64_t passes);
+  bool leaves_room_for_others();
   bool go_on(std::size_t which);
   bool go_on_until(std::size_t left);
   void hold_up_another();
@@ -224,7 +225,9 @@ void Evaluation::run_grid() {
        scheduler.next()) {
     machine_.program = scheduler.program();
     memory_.start_program(machine_.program, scheduler.index());
-    if (!spend(kProgramCost, nowhere) || !run_program(0, kFirstPasses)) return;
+    if (!spend(kProgramCost, nowhere) || !run_program(0, kFirstPasses) ||
+        (!scheduler.is_last() && !leaves_room_for_others()))
+      return;
     const std::size_t most = std::clamp<std::size_t>(
         kWaitingBytes / std::max<std::size_t>(code_.arena_bytes, 64), 1, kMostWaiting);
     if (!go_on_until(most)) return;
@@ -258,6 +261,23 @@ bool Evaluation::keep_waiting(std::uint64_t passes) {
   if (waiting.turn.polled.place != nullptr) waiting.seen = waiting.turn.polled.value();
   waiting_.push_back(std::move(waiting));
   return spend(code_.arena_bytes / 64, Instruction{});
+}
+
+// A GPU starts programs in order, so those that wait may be all that it runs. They are resumed once:
+// what they wait for may have happened.
+bool Evaluation::leaves_room_for_others() {
+  if (launch_.order.kind != language::ProgramOrder::Kind::forwards ||
+      waiting_.size() < budget_.resident_programs)
+    return true;
+  for (std::size_t k = waiting_.size(); k-- > 0;)
+    if (!go_on(k)) return false;
+  const auto waits = [](const Waiting& each) { return each.turn.polled.place != nullptr; };
+  if (waiting_.size() < budget_.resident_programs || !std::ranges::all_of(waiting_, waits))
+    return true;
+  return refuse(LaunchStatus::waits_for_ever,
+                fmt::format("{} programs wait for others that have not started, and a GPU runs no "
+                            "more of this kernel at once",
+                            waiting_.size()));
 }
 
 bool Evaluation::go_on(std::size_t which) {

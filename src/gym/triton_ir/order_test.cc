@@ -131,6 +131,17 @@ TEST(ProgramOrder, WhoWaitsInVainRunsOutOfItsBudget) {
             LaunchStatus::too_large_to_evaluate);
 }
 
+// Each program waits for the next one, and only the last waits for none.
+TEST(ProgramOrder, MoreProgramsThanAGpuRunsMayNotWaitForLaterOnes) {
+  Programs programs(fmt::format("{}{}{}", kWaits, kTakesFromTheNext, kTells), 300);
+  EXPECT_EQ(programs.run({}, {.resident_programs = 300}).status, LaunchStatus::completed);
+  const LaunchReport report = programs.run({}, {.resident_programs = 100});
+  EXPECT_EQ(report.status, LaunchStatus::waits_for_ever);
+  EXPECT_NE(report.message.find("100 programs wait"), std::string::npos) << report.message;
+  EXPECT_EQ(programs.run({.kind = Kind::backwards}, {.resident_programs = 100}).status,
+            LaunchStatus::completed);
+}
+
 TEST(ProgramOrder, BackwardsTheFirstOfTwoLanesWins) {
   Programs programs(R"(
     %lanes = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>

@@ -85,6 +85,14 @@ void report_shared_elements(const triton_ir::LaunchReport& report, std::vector<F
     add(shared, "shared_between_programs", Severity::note);
 }
 
+// The most programs of a kernel that a GPU of today runs at once: 148 multiprocessors (B200) with 64
+// warps and 32 programs each.
+std::size_t resident_programs(const plan::PlanKernel& kernel) {
+  constexpr int multiprocessors = 148, warps = 64, most = 32;
+  return static_cast<std::size_t>(multiprocessors *
+                                  std::clamp(warps / std::max(kernel.num_warps, 1), 1, most));
+}
+
 // CHECKs that the launch did not run to its end.
 ErrorClass class_of(triton_ir::LaunchStatus status) {
   using enum triton_ir::LaunchStatus;
@@ -95,6 +103,8 @@ ErrorClass class_of(triton_ir::LaunchStatus status) {
       return ErrorClass::out_of_bounds;
     case assertion_failed:
       return ErrorClass::assertion_failed;
+    case waits_for_ever:
+      return ErrorClass::race;
     case too_large_to_evaluate:
       return ErrorClass::too_large_to_evaluate;
     case not_evaluable:
@@ -138,9 +148,11 @@ class EvaluateExecutor final : public KernelExecutor {
     Bound bound = bind_arguments(choice, arguments);
     bound.launch.order = order_;
     const auto room = static_cast<std::size_t>(tensors::ReplayMemory::instance().room_bytes());
-    return outcome_of(
-        triton_ir::evaluate(*program, bound.launch, {.deadline = deadline, .table_bytes = room}),
-        bound);
+    return outcome_of(triton_ir::evaluate(*program, bound.launch,
+                                          {.deadline = deadline,
+                                           .table_bytes = room,
+                                           .resident_programs = resident_programs(kernel)}),
+                      bound);
   }
 
   bool set_order(const ProgramOrder& order) override {

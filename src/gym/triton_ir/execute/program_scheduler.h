@@ -14,6 +14,7 @@ class ProgramScheduler {
   ProgramScheduler(const std::array<std::int64_t, 3>& grid, const language::ProgramOrder& order);
 
   bool over() const { return left_ == 0; }
+  bool is_last() const { return left_ == 1; }
   void next();
   // The program's index in the whole grid, x first.
   std::uint64_t index() const { return index_; }

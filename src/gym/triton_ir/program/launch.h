@@ -59,6 +59,8 @@ struct Budget {
   Deadline deadline = Deadline::never();
   std::size_t register_bytes = std::size_t{1} << 30;
   std::size_t table_bytes = std::size_t{1} << 32;  // 8 bytes for each element that is written
+  // The most programs that a GPU runs at once. If so many wait, none of the others ever starts there.
+  std::size_t resident_programs = ~std::size_t{0};
 };
 
 enum class LaunchStatus {
@@ -68,8 +70,10 @@ enum class LaunchStatus {
   // tl.device_assert failed. `violations` has the place.
   assertion_failed,
   too_large_to_evaluate,  // the budget ran out
-  not_evaluable,          // the refusal says why
-  bad_launch,             // grid, buffers or arguments do not fit the kernel
+  // More programs wait for one that has not started than a GPU runs at once.
+  waits_for_ever,
+  not_evaluable,  // the refusal says why
+  bad_launch,     // grid, buffers or arguments do not fit the kernel
 };
 }  // namespace tritonsmith::gym::triton_ir
 
@@ -81,6 +85,7 @@ inline constexpr auto enum_names<gym::triton_ir::LaunchStatus> =
          {gym::triton_ir::LaunchStatus::out_of_bounds, "out_of_bounds"},
          {gym::triton_ir::LaunchStatus::assertion_failed, "assertion_failed"},
          {gym::triton_ir::LaunchStatus::too_large_to_evaluate, "too_large_to_evaluate"},
+         {gym::triton_ir::LaunchStatus::waits_for_ever, "waits_for_ever"},
          {gym::triton_ir::LaunchStatus::not_evaluable, "not_evaluable"},
          {gym::triton_ir::LaunchStatus::bad_launch, "bad_launch"}});
 }  // namespace tritonsmith

@@ -1,0 +1,15 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x / x.sum()
+
+
+def get_inputs():
+    return [torch.rand(4096, 16)]
+
+
+def get_init_inputs():
+    return []
