@@ -111,8 +111,9 @@ class Gym(unittest.TestCase):
         verdict = json.loads(first.stdout)
         self.assertTrue(verdict["accepted"], first.stdout)
         self.assertEqual((verdict["task"], verdict["file"]), ("task", self.kernel))
-        status = run("status", verdict["id"], "--url", self.url)
+        status = run("status", verdict["id"], "--url", self.url, "--json")
         self.assertEqual(json.loads(status.stdout)["state"], "done", status.stdout + status.stderr)
+        self.assertIn("accepted", run("status", verdict["id"], "--url", self.url).stdout)
         self.assertEqual(self.stop(), 0)
         type(self).start()
         again = json.loads(self.submit("--json").stdout)
@@ -148,9 +149,25 @@ class Gym(unittest.TestCase):
         self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "kernel")
 
     def test_tells_its_status(self):
-        done = run("status", "--url", self.url)
+        done = run("status", "--url", self.url, "--json")
         self.assertEqual(json.loads(done.stdout)["works"], True, done.stderr)
+        text = run("status", "--url", self.url).stdout
+        self.assertIn(f"{self.url} takes jobs\n", text)
+        self.assertRegex(text, r"HOST +ROLE +DEVICES +LOAD")
         self.fails_with(run("status", "--url", self.url, "0123"), "404", "no such job")
+
+    def test_lets_an_operator_decide_which_gpus_judge(self):
+        quarantine = lambda *more: run("quarantine", *more, "--url", self.url)
+        self.assertIn("no GPU is in quarantine", quarantine("list").stdout)
+        added = quarantine("add", "GPU-1", "--reason", "its fan is loud")
+        self.assertIn("GPU-1 judges no more", added.stdout, added.stderr)
+        self.assertIn("0 jobs are judged again", added.stdout)
+        self.assertIn("its fan is loud", quarantine("list").stdout)
+        self.assertIn("its fan is loud", run("status", "--url", self.url).stdout)
+        self.assertTrue(self.submit("--fresh").stdout, "a gym on the CPU has no such GPU, and judges on")
+        self.assertIn("judges again", quarantine("clear", "GPU-1", "--recalibrate").stdout)
+        self.fails_with(quarantine("clear", "GPU-1"), "404", "in no quarantine")
+        self.fails_with(quarantine("add", "GPU 1"), "400", "UUID")
 
     def get(self, path, token=TOKEN, method="GET"):
         headers = {"Authorization": f"Bearer {token}"} if token else {}

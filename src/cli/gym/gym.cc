@@ -1,6 +1,5 @@
-// `tritonsmith gym`: serve, work, submit, status.
+// `tritonsmith gym`: serve, work, submit, status, quarantine.
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include "base/file.h"
 #include "base/jsonl.h"
@@ -8,10 +7,12 @@
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
+#include "cli/gym/ask_service.h"
+#include "cli/gym/quarantine.h"
 #include "cli/gym/serve.h"
+#include "cli/gym/status.h"
 #include "cli/gym/work.h"
 #include "cli/judge_text.h"
-#include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
 
 namespace tritonsmith::cli {
@@ -28,7 +29,6 @@ struct SubmitOptions {
   int trials = 3;
   bool json = false, fresh = false;
   std::string device;
-  std::string job;  // for `gym status`
 };
 
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) {
@@ -101,37 +101,10 @@ Status submit(SubmitOptions options) {
   return fail_by_fault("{} of {} jobs have no verdict: the gym's fault", faults, done);
 }
 
-Status show_status(const SubmitOptions& options) {
-  TRY_ASSIGN(const std::string token, gym::api::read_token(options.remote.token_file));
-  httplib::Client client(options.remote.url);
-  if (!client.is_valid())
-    return fail("'{}' is no URL, as in http://127.0.0.1:8800", options.remote.url);
-  if (!token.empty()) client.set_bearer_token_auth(token);
-  const auto reply = client.Get(options.job.empty() ? "/v1/status" : "/v1/jobs/" + options.job);
-  if (!reply)
-    return fail_by_fault(
-        "{} does not answer (error: {}); is `tritonsmith gym serve` running there?",
-        options.remote.url, httplib::to_string(reply.error()));
-  const auto json = parse_json(reply->body);
-  if (!json)
-    return fail_by_fault("{}: HTTP status {}, and no JSON", options.remote.url, reply->status);
-  if (reply->status != 200)
-    return fail("{}: HTTP status {}: {}", options.remote.url, reply->status,
-                json->value("detail", reply->body));
-  show("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
-  return ok();
-}
-
-void add_remote(CLI::App& command, gym::remote::RemoteJudgeConfig& remote) {
-  command.add_option("--url", remote.url, "The service, as in http://127.0.0.1:8800")->required();
-  command.add_option("--token-file", remote.token_file,
-                     "The file of the token (default: $TRITONSMITH_GYM_TOKEN)");
-}
-
 void add_submit(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<SubmitOptions>();
   CLI::App* command = gym.add_subcommand("submit", "Have kernels judged by a service");
-  add_remote(*command, options->remote);
+  add_service_options(*command, options->remote.url, options->remote.token_file);
   std::vector<const CLI::Option*> of_one_job = {
       command->add_option("--task", options->task_file,
                           "File with Model, get_inputs and get_init_inputs"),
@@ -195,7 +168,8 @@ void add_work(CLI::App& gym, Run& run) {
 }
 
 void add_gym_command(CLI::App& app, Run& run) {
-  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, work, submit, status");
+  CLI::App* gym =
+      app.add_subcommand("gym", "Judge as a service: serve, work, submit, status, quarantine");
   gym->require_subcommand(1);
 
   const auto serving = std::make_shared<ServeOptions>();
@@ -236,12 +210,8 @@ void add_gym_command(CLI::App& app, Run& run) {
   add_work(*gym, run);
   add_submit(*gym, run);
 
-  const auto asking = std::make_shared<SubmitOptions>();
-  CLI::App* status = gym->add_subcommand("status", "Ask a service how it, or one job, is doing");
-  add_remote(*status, asking->remote);
-  status->add_option("JOB", asking->job, "The id of a job");
-  add_example(*status, "gym status --url http://127.0.0.1:8800");
-  status->callback([asking, &run] { run = [asking] { return finish(show_status(*asking)); }; });
+  add_gym_status(*gym, run);
+  add_gym_quarantine(*gym, run);
 }
 
 const Command gym_command(CommandGroup::judge, "gym", add_gym_command);

@@ -25,7 +25,7 @@ namespace tritonsmith::cli {
 namespace {
 
 struct GymConfig {
-  gym::judge::LocalJudgeConfig judge;
+  gym::judge::LocalJudgeConfig judge = judge_of_service();
   int unfinished_jobs = gym::service::JobStoreLimits{}.unfinished;
   int finished_jobs = gym::service::JobStoreLimits{}.finished;
   int batch = 1000;
@@ -96,7 +96,8 @@ Result<std::vector<gym::service::Token>> tokens_for(const ServeOptions& options,
                                                     const std::string& host) {
   if (!options.tokens_file.empty()) return gym::service::read_tokens_file(options.tokens_file);
   TRY_ASSIGN(const std::string token, gym::api::read_token(options.token_file));
-  if (!token.empty()) return std::vector<gym::service::Token>{{.name = "token", .token = token}};
+  if (!token.empty())
+    return std::vector<gym::service::Token>{{.name = "token", .token = token, .is_operator = true}};
   if (!gym::api::is_loopback(host))
     return fail("{} can be reached from other machines: set {}, --token-file or --tokens", host,
                 gym::api::kTokenVariable);
@@ -219,8 +220,9 @@ Status serve_judge(const ServeSetup& setup, const StopSignal& stop) {
                  directory + "/jobs.sqlite", store_limits(config),
                  [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
   gym::service::ServiceMetrics metrics;
-  gym::service::JobDispatcher dispatcher(*job_store, tested_judges(config.judge, *known),
-                                         worker_settings(config.judge), metrics);
+  gym::service::JobDispatcher dispatcher(*job_store,
+                                         tested_judges(config.judge, *known, job_store->gpus()),
+                                         watching_gpus(config.judge), metrics);
   return serve_until(stop, {*job_store, dispatcher.health(), metrics, directory}, setup);
 }
 

@@ -17,7 +17,7 @@ namespace tritonsmith::cli {
 namespace {
 
 struct WorkConfig {
-  gym::judge::LocalJudgeConfig judge;
+  gym::judge::LocalJudgeConfig judge = judge_of_service();
   int finished_jobs = 1'000'000;
   int lease_seconds = 60;
 
@@ -146,12 +146,13 @@ Status work_for_store(const WorkOptions& options) {
                                                  }));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::service::ServiceMetrics metrics;
-  gym::service::WorkerSettings settings = worker_settings(config.judge);
+  gym::service::WorkerSettings settings = watching_gpus(config.judge);
   settings.is_alone = false;
   settings.role = std::string(name_of(options.role));
   settings.lease = std::chrono::seconds(config.lease_seconds);
-  gym::service::JobDispatcher dispatcher(*store, tested_judges(config.judge, *known, make_pool),
-                                         std::move(settings), metrics);
+  gym::service::JobDispatcher dispatcher(
+      *store, tested_judges(config.judge, *known, store->gpus(), make_pool), std::move(settings),
+      metrics);
   TRY_ASSIGN(const auto served, serve_metrics(options, [&] {
                const auto counts = store->counts();
                return metrics.text(counts.value_or(gym::service::JobCounts{}),

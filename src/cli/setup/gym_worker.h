@@ -12,17 +12,24 @@ namespace tritonsmith::cli {
 
 using MakePool = std::function<std::unique_ptr<gym::capture::CapturePool>()>;
 
-// Makes judges that have passed their self-test. `known` learns the versions of each; it must
+// The settings of a judge that works for a service: its GPUs are calibrated.
+gym::judge::LocalJudgeConfig judge_of_service();
+
+// Makes judges that have passed their self-test. They leave out the GPUs that `gpus` has in
+// quarantine, and forget the verdicts of these. `known` learns the versions of each. Both must
 // outlive what is returned. `make_pool` makes what captures and compiles for them; without one this
 // machine does.
 gym::service::MakeJudge tested_judges(const gym::judge::LocalJudgeConfig& config,
-                                      gym::judge::KnownVerdicts& known, MakePool make_pool = {});
-
+                                      gym::judge::KnownVerdicts& known,
+                                      const gym::service::GpuRecords& gpus,
+                                      MakePool make_pool = {});
 std::string name_of_host();
 
 // The facts that this machine's worker shows to the others. It takes twice as many jobs as it judges at a
 // time, so that the judge never has to wait.
 gym::service::WorkerSettings worker_settings(const gym::judge::LocalJudgeConfig& config);
+// The same, for a worker whose GPUs may go into quarantine. It listens to the driver from now on.
+gym::service::WorkerSettings watching_gpus(const gym::judge::LocalJudgeConfig& config);
 
 struct SharedStore {
   std::string url;               // redis://HOST:PORT, rediss://HOST:PORT or unix:FILE

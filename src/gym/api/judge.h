@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "data/calibration.h"
 #include "data/task.h"
 #include "data/verdict.h"
 
@@ -59,6 +60,8 @@ struct Judged {
   std::uint64_t id = 0;
   Verdict verdict;        // fault == infrastructure only after the gym's own retries were used up
   std::string name = {};  // the service's name for the job; empty for a local judge
+  // The UUID of the GPU that ran the plan; empty if none did, or if an earlier verdict answers.
+  std::string gpu = {};
 };
 
 // The work of one device that runs plans, since its judge began.
@@ -67,6 +70,11 @@ struct DeviceUse {
   std::uint64_t verdicts = 0;  // plans of candidates that it ran
   double busy_seconds = 0;
   std::uint64_t restarts = 0;  // times that another process took the place of its referee
+  std::string gpu = {};        // its UUID; empty: it is no GPU
+  // What the last of so many calibrations measured, and when that began.
+  std::uint64_t calibrations = 0;
+  Calibration calibration = {};
+  TimePoint calibrated = {};
 };
 
 class Judge {

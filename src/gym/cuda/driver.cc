@@ -25,6 +25,7 @@ Status find_all(void* library, Driver& driver) {
   TRY(find(library, "cuDeviceGetCount", driver.device_get_count));
   TRY(find(library, "cuDeviceGet", driver.device_get));
   TRY(find(library, "cuDeviceGetName", driver.device_get_name));
+  TRY(find(library, "cuDeviceGetUuid_v2", driver.device_get_uuid));
   TRY(find(library, "cuDeviceGetAttribute", driver.device_get_attribute));
   TRY(find(library, "cuDeviceTotalMem_v2", driver.device_total_memory));
   TRY(find(library, "cuDevicePrimaryCtxRetain", driver.primary_context_retain));
@@ -92,6 +93,18 @@ std::vector<std::pair<std::string, std::int64_t>> properties_of(const Driver& dr
   return all;
 }
 
+// Writes the UUID as nvidia-smi does. The driver does not tell a GPU's from a slice's.
+std::string uuid_of(const Driver& driver, CUdevice device) {
+  CUuuid uuid{};
+  if (driver.device_get_uuid(&uuid, device) != CUDA_SUCCESS) return "";
+  std::string text = "GPU";
+  for (std::size_t k = 0; k < sizeof uuid.bytes; ++k) {
+    if (k == 0 || k == 4 || k == 6 || k == 8 || k == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(uuid.bytes[k])));
+  }
+  return text;
+}
+
 std::string driver_version(const Driver& driver) {
   if (auto text = read_file("/sys/module/nvidia/version")) {
     while (!text->empty() && text->back() == '\n') text->pop_back();
@@ -141,6 +154,7 @@ Result<GpuFacts> facts_of(const Driver& driver, int ordinal) {
                              attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                              attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                              attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+  facts.uuid = uuid_of(driver, device);
   facts.driver = driver_version(driver);
   facts.cache_bytes = attribute(driver, device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   facts.multiprocessors = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

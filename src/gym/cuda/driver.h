@@ -21,6 +21,7 @@ struct Driver {
   decltype(&::cuDeviceGetCount) device_get_count = nullptr;
   decltype(&::cuDeviceGet) device_get = nullptr;
   decltype(&::cuDeviceGetName) device_get_name = nullptr;
+  decltype(&::cuDeviceGetUuid_v2) device_get_uuid = nullptr;
   decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
   decltype(&::cuDeviceTotalMem) device_total_memory = nullptr;
   decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain = nullptr;
@@ -58,6 +59,7 @@ struct GpuFacts {
   std::string name;
   std::string target;            // "sm_90"
   std::string bus_id;            // "0000:1b:00", its PCI address
+  std::string uuid;              // "GPU-5c8f...": it stays with the board
   std::string driver;            // "580.159.03", or the CUDA version that it supports
   std::int64_t cache_bytes = 0;  // L2
   double bytes_per_second = 0;   // peak of the device memory; 0: unknown

@@ -29,11 +29,7 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
       parts_(std::move(parts)),
       outbox_(outbox),
       events_(std::numeric_limits<std::size_t>::max()) {
-  for (int k = 0; k < config_.referees; ++k)
-    start_referee(parts_.make_referee(), referee_work_, k, fmt::format("cpu:{}", k));
-  for (int gpu = 0; gpu < std::ssize(parts_.gpus); ++gpu)
-    start_referee(parts_.make_replay_referee(gpu), replay_work_, gpu,
-                  fmt::format("cuda:{}", parts_.gpus.at(static_cast<std::size_t>(gpu)).ordinal));
+  start_referees();
   thread_ = std::jthread([this] { run(); });
 }
 
@@ -441,6 +437,7 @@ void Coordinator::handle(Refereed& event) {
   JobProgress* progress = find(event.work.serial);
   if (progress == nullptr) return;
   progress->referee = std::move(event.outcome);
+  progress->gpu = std::move(event.gpu);
   advance(event.work.serial);
 }
 
@@ -482,7 +479,7 @@ void Coordinator::conclude(std::uint64_t serial) {
 void Coordinator::finish(JobProgress progress, Verdict verdict) {
   verdict.stage_ms.emplace_back("total", milliseconds_since(progress.submitted));
   if (parts_.store && progress.job.use_store && verdict.fault != Fault::infrastructure) {
-    if (const auto stored = parts_.store->put(progress.key, verdict); !stored) {
+    if (const auto stored = parts_.store->put(progress.key, verdict, progress.gpu); !stored) {
       outbox_.break_down(stored.error());
       return;
     }
@@ -490,9 +487,10 @@ void Coordinator::finish(JobProgress progress, Verdict verdict) {
   for (const std::uint64_t follower : progress.followers) {
     Verdict copy = verdict;
     copy.from_store = true;
-    outbox_.deliver({follower, std::move(copy)});
+    outbox_.deliver({.id = follower, .verdict = std::move(copy), .gpu = progress.gpu});
   }
-  if (!progress.cancelled) outbox_.deliver({progress.job.id, std::move(verdict)});
+  if (!progress.cancelled)
+    outbox_.deliver({.id = progress.job.id, .verdict = std::move(verdict), .gpu = progress.gpu});
 }
 
 }  // namespace tritonsmith::gym::judge

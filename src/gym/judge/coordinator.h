@@ -77,6 +77,7 @@ class Coordinator {
   struct Refereed {
     RefereeWork work;
     RefereeOutcome outcome;
+    std::string gpu;  // the UUID of the referee's GPU; empty: it has none
   };
   using Event = std::variant<Submitted, Cancelled, TaskCaptured, Captured, Compiled, Refereed>;
 
@@ -93,9 +94,15 @@ class Coordinator {
   };
 
   void run();
-  // `number` counts the referees of this queue. `device` names the device on which it runs plans.
+  // Starts all referees, on the CPU and on GPUs.
+  void start_referees();
+  // `number` counts the referees of this queue. It runs plans on `device`.
   void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number,
-                     std::string device);
+                     api::DeviceUse device);
+  // Does the work of a queue until it is closed. `place` is that of its device and its client.
+  void serve_queue(RefereeQueue& queue, int number, std::size_t place, const std::stop_token& stop);
+  // Measures how fast the referee's GPU is now, and notes it among the devices.
+  void calibrate(std::size_t place, RefereeClient& referee);
   void hand_to_referee(const JobProgress& progress, referee::RefereeJob job, RefereeQueue& queue);
   void handle(Submitted& event);
   void handle(Cancelled& event);

@@ -49,6 +49,7 @@ struct JobProgress {
   std::vector<CompileUnit> units;
   std::vector<std::size_t> passed_over;  // kernels of configs that do not fit the chip
   std::optional<RefereeOutcome> referee;
+  std::string gpu;          // the UUID of the GPU whose referee that was; empty: none
   std::size_t pending = 0;  // compilations and the referee's run that are still to come
 };
 

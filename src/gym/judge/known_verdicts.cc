@@ -12,6 +12,11 @@ void KnownVerdicts::learn(JudgeVersions versions) {
   versions_ = std::move(versions);
 }
 
+Status KnownVerdicts::forget(const std::string& gpu) {
+  const std::lock_guard lock(mutex_);
+  return store_.forget(gpu);
+}
+
 std::optional<Verdict> KnownVerdicts::find(const api::JudgeJob& job) {
   if (!job.use_store) return std::nullopt;
   const std::lock_guard lock(mutex_);

@@ -16,6 +16,8 @@ class KnownVerdicts {
 
   void learn(JudgeVersions versions);
   std::optional<Verdict> find(const api::JudgeJob& job);
+  // Forgets all verdicts for which this GPU ran a plan.
+  Status forget(const std::string& gpu);
 
  private:
   explicit KnownVerdicts(VerdictStore store) : store_(std::move(store)) {}

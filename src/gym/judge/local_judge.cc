@@ -56,6 +56,10 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
           "Under how many secrets the judge measures which faults of a task its trials tell apart. "
           "Its verdicts then say so. 0: it measures none.",
           between(0, 100)),
+      field("calibration_seconds", &C::calibration_seconds,
+            "How often the speed of each GPU is compared with its first one while it judges. 0: "
+            "never.",
+            between(0, 86400)),
       field("task_plans", &C::task_plans, "How many captured tasks are kept.", between(1, 1 << 20)),
       field("task_plans_mib", &C::task_plans_mib, "The memory for captured tasks, in MiB.",
             between(1, 1 << 20)),

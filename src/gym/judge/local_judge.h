@@ -42,6 +42,8 @@ struct LocalJudgeConfig {
   // Each task's adequacy is measured under so many secrets before its first verdict, and each verdict
   // tells it (the finding task_adequacy); 0: it is not.
   int adequacy_secrets = 0;
+  // How often each GPU is calibrated while it judges (data/calibration.h). 0: never.
+  int calibration_seconds = 0;
   int task_plans = 512;      // captured tasks that are kept; those used last stay
   int task_plans_mib = 512;  // the same limit in MiB
   std::string

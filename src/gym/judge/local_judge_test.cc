@@ -359,6 +359,49 @@ TEST_F(LocalJudgeTest, ShowsThePtxOfAJobThatAsksForIt) {
   EXPECT_EQ(verdict_from_json(to_json(verdict))->kernels, verdict.kernels);
 }
 
+TEST_F(LocalJudgeTest, CalibratesItsGpusBeforeTheirFirstPlanAndNamesTheGpuOfAVerdict) {
+  config.calibration_seconds = 3600;
+  config.referees = 1;
+  std::atomic<int> asked = 0;
+  calibrate = [&]() -> Result<Calibration> {
+    if (++asked > 1) return fail("another process held the GPU's lease");
+    return Calibration{.version = 7, .compute_ms = 2, .memory_ms = 1};
+  };
+  on_gpus.assign(1, [&](const referee::RefereeJob&) {
+    EXPECT_EQ(asked, 1);
+    return good_report();
+  });
+  ASSERT_TRUE(judge().submit(job(1)));
+  const auto judged = judge().next(Deadline::after(std::chrono::seconds(10)));
+  ASSERT_TRUE(judged && *judged);
+  EXPECT_EQ((*judged)->gpu, "GPU-0");
+  api::JudgeJob on_cpu = job(2, "on the CPU");
+  on_cpu.backend = Backend::evaluate;
+  ASSERT_TRUE(judge().submit(on_cpu));
+  EXPECT_EQ((**judge().next(Deadline::after(std::chrono::seconds(10)))).gpu, "");
+  const std::vector<api::DeviceUse> devices = judge().devices();
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].gpu, "");
+  EXPECT_EQ(devices[0].calibrations, 0U);
+  EXPECT_EQ(devices[1].gpu, "GPU-0");
+  EXPECT_EQ(devices[1].calibrations, 1U);
+  EXPECT_EQ(devices[1].calibration.version, 7);
+}
+
+TEST_F(LocalJudgeTest, CalibratesAGpuAgainAfterAnIntervalInWhichItJudged) {
+  config.calibration_seconds = 1;
+  std::atomic<int> asked = 0;
+  calibrate = [&]() -> Result<Calibration> {
+    ++asked;
+    return Calibration{.version = 1, .compute_ms = 2, .memory_ms = 1};
+  };
+  on_gpus.assign(1, [&](const referee::RefereeJob&) { return good_report(); });
+  verdict_of_one(job(1));
+  const Deadline deadline = Deadline::in_seconds(10);
+  while (judge().devices().back().calibrations < 2 && !deadline.passed()) std::this_thread::yield();
+  EXPECT_EQ(asked, 2) << "one before its first plan, and one for the interval with that plan";
+}
+
 TEST_F(LocalJudgeTest, TellsWhatEachOfItsDevicesHasDone) {
   on_gpus.assign(2, [](const referee::RefereeJob&) { return good_report(); });
   config.referees = 1;

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "data/calibration.h"
 #include "gym/referee/protocol/referee_job.h"
 
 namespace tritonsmith::gym::judge {
@@ -28,6 +29,8 @@ class RefereeClient {
   virtual ~RefereeClient() = default;
   // `task_plan` is the plan that job.task_key names. It is sent only if the referee lacks it.
   virtual RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) = 0;
+  // Measures how fast the referee's GPU is now. Fails where there is none, or where it is busy.
+  virtual Result<Calibration> calibrate() { return fail("this referee has no GPU"); }
   // Ends a judge() under way, and every later one, at once with an infrastructure failure. Any
   // thread may call it, once no one waits for verdicts any more.
   virtual void interrupt() = 0;

@@ -94,6 +94,21 @@ RefereeOutcome RefereeProcess::judge(const referee::RefereeJob& job, const std::
   return RefereeFailure{RefereeFailure::Kind::infrastructure, std::move(last.message)};
 }
 
+Result<Calibration> RefereeProcess::calibrate() {
+  constexpr double patience = 30;  // the lease, the compiler and the rounds
+  if (!program_.gpu) return fail("this referee has no GPU");
+  if (interrupted()) return fail("the judge was shut down");
+  if (!live_) TRY(take_place());
+  const referee::RefereeJob no_job;
+  const Json head = {{"calibrate", true}};
+  const std::string none;
+  const auto reply = exchange({no_job, head, none, none, Deadline::in_seconds(patience)});
+  if (!reply) return fail_by_fault("{}", reply.error().message);
+  if (!reply->contains("calibration"))
+    return fail_by_fault("{}", reply->value("error", "the referee did not calibrate its GPU"));
+  return calibration_from_json((*reply)["calibration"]);
+}
+
 // A thread that waits for the referee sees its socket end.
 void RefereeProcess::interrupt() {
   const std::lock_guard lock(mutex_);

@@ -43,6 +43,7 @@ class RefereeProcess : public RefereeClient {
   explicit RefereeProcess(RefereeProgram program, PythonReference* reference = nullptr);
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
+  Result<Calibration> calibrate() override;
   void interrupt() override;
 
   // Returns how many referees were started, including spares; for tests and reports.

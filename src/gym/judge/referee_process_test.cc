@@ -43,6 +43,22 @@ TEST_F(RefereeProcessTest, HandsOverTheTaskWhenTheRefereeLacksItAndKeepsTheProce
   EXPECT_EQ(referee.starts(), 1);
 }
 
+TEST_F(RefereeProcessTest, CalibratesAGpuWithTheProcessThatJudgesThere) {
+  EXPECT_FALSE(referee.calibrate()) << "it has no GPU";
+  RefereeProgram program = fake_program();
+  program.gpu = 0;
+  RefereeProcess on_gpu(program);
+  const auto calibration = on_gpu.calibrate();
+  ASSERT_TRUE(calibration) << calibration.error().message;
+  EXPECT_EQ(calibration->version, 3);
+  EXPECT_DOUBLE_EQ(calibration->compute_ms, 2.5);
+  const auto again = on_gpu.calibrate();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().message, "the GPU is busy");
+  EXPECT_TRUE(report(on_gpu.judge(job("ok"), "the task")).correct);
+  EXPECT_EQ(on_gpu.starts(), 1);
+}
+
 TEST_F(RefereeProcessTest, DoesNotSendWhatARefereeWouldTakeForABrokenConnection) {
   const auto outcome = judge(std::string(wire::kMaxFrameBytes + 1, ' '));
   EXPECT_EQ(report(outcome).error->error_class, ErrorClass::too_large_to_evaluate);

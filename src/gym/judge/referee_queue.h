@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "data/verdict.h"
 #include "gym/referee/protocol/referee_job.h"
 
@@ -36,8 +37,9 @@ class RefereeQueue {
     changed_.notify_all();  // the next referee to wake may not be allowed to take it
   }
 
-  // Waits for work. Returns nothing once the queue is closed and holds none for this referee.
-  std::optional<RefereeWork> pop(int referee) {
+  // Waits for work. Returns nothing once the queue is closed and holds none for this referee, and
+  // at the deadline.
+  std::optional<RefereeWork> pop(int referee, Deadline deadline = Deadline::never()) {
     std::unique_lock lock(mutex_);
     while (true) {
       for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
@@ -46,9 +48,14 @@ class RefereeQueue {
         waiting_.erase(at);
         return mine;
       }
-      if (closed_) return std::nullopt;
-      changed_.wait(lock);
+      if (closed_ || deadline.passed()) return std::nullopt;
+      changed_.wait_until(lock, deadline.at());
     }
+  }
+
+  bool is_closed() const {
+    const std::lock_guard lock(mutex_);
+    return closed_;
   }
 
   void close() {
@@ -58,7 +65,7 @@ class RefereeQueue {
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<RefereeWork> waiting_;
   bool closed_ = false;

@@ -31,6 +31,15 @@ TEST(RefereeQueue, WakesTheOneThatIsAskedWhoeverElseWaits) {
   EXPECT_EQ(second->serial, 7u);
 }
 
+TEST(RefereeQueue, GivesUpAtTheDeadlineWithoutBeingClosed) {
+  RefereeQueue queue;
+  EXPECT_FALSE(queue.pop(0, Deadline::after(std::chrono::milliseconds(1))));
+  EXPECT_FALSE(queue.is_closed());
+  queue.push({.serial = 1});
+  EXPECT_TRUE(queue.pop(0, Deadline::after(std::chrono::milliseconds(0))))
+      << "what is there is given out though the time is up";
+}
+
 TEST(RefereeQueue, IsDrainedAfterItWasClosed) {
   RefereeQueue queue;
   queue.push({.serial = 1});

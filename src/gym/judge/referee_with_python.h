@@ -25,6 +25,7 @@ class RefereeWithPython : public RefereeClient {
         baselines_(std::move(baselines)) {}
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
+  Result<Calibration> calibrate() override { return referee_->calibrate(); }
   void interrupt() override;
   int restarts() const override { return referee_->restarts(); }
 

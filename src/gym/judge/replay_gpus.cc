@@ -71,12 +71,33 @@ Result<std::vector<ReplayGpu>> choose_gpus(const LocalJudgeConfig& config,
     const cuda::GpuFacts& facts = here[static_cast<std::size_t>(ordinal)];
     chosen.push_back({.name = facts.name,
                       .driver = facts.driver,
+                      .uuid = facts.uuid,
                       .target = facts.target,
                       .ordinal = ordinal,
                       .lease = config.lease ? cuda::lease_path(facts).string() : "",
                       .properties = properties_of(facts)});
   }
   return chosen;
+}
+
+Result<LocalJudgeConfig> without_gpus(LocalJudgeConfig config, std::span<const cuda::GpuFacts> here,
+                                      std::span<const std::string> quarantined) {
+  TRY_ASSIGN(const auto gpus, choose_gpus(config, here));
+  std::vector<std::int64_t> left;
+  std::vector<std::string> held;
+  for (const ReplayGpu& gpu : gpus)
+    if (std::ranges::find(quarantined, gpu.uuid) != quarantined.end())
+      held.push_back(gpu.uuid);
+    else
+      left.push_back(gpu.ordinal);
+  if (held.empty()) return config;
+  if (left.empty())
+    return fail(
+        "no GPU of this host may judge: {} in quarantine (`tritonsmith gym quarantine list` says "
+        "why, and `clear` ends it)",
+        held.size() == 1 ? held.front() + " is" : fmt::format("{} are", fmt::join(held, ", ")));
+  config.only_gpus = std::move(left);
+  return config;
 }
 
 std::string target_of(const LocalJudgeConfig& config, std::span<const ReplayGpu> chosen) {

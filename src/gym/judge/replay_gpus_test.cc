@@ -52,6 +52,21 @@ TEST(ReplayGpus, RefusesASliceOfTheSameChip) {
   EXPECT_FALSE(choose_gpus({}, std::vector{hopper(), slice}));
 }
 
+TEST(ReplayGpus, LeavesOutThoseInQuarantineAndNeverFallsBackOnTheCpu) {
+  std::vector<cuda::GpuFacts> here = {hopper(), hopper()};
+  here[0].uuid = "GPU-1";
+  here[1].uuid = "GPU-2";
+  const auto left = [&](const LocalJudgeConfig& config, const std::vector<std::string>& held) {
+    return without_gpus(config, here, held);
+  };
+  EXPECT_EQ(chosen(*left({}, {"GPU-1", "GPU-of-another-host"}), here), std::vector{1});
+  EXPECT_EQ(chosen(*left({}, {}), here), (std::vector{0, 1}));
+  const auto none = left({.only_gpus = {1}}, {"GPU-2"});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("GPU-2 is in quarantine"), std::string::npos);
+  EXPECT_FALSE(left({}, {"GPU-1", "GPU-2"}));
+}
+
 TEST(ReplayGpus, NamesOneThatIsNotThere) {
   const auto none = choose_gpus({.only_gpus = {1}}, std::vector{hopper()});
   ASSERT_FALSE(none);

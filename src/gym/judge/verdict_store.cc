@@ -29,11 +29,14 @@ std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_v
 }
 
 Result<VerdictStore> VerdictStore::open(const std::filesystem::path& file) {
-  TRY_ASSIGN(auto database,
-             Sqlite::open(file, "verdict store",
-                          "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, verdict TEXT "
-                          "NOT NULL) WITHOUT ROWID;",
-                          SqliteDurability::normal));
+  TRY_ASSIGN(
+      auto database,
+      Sqlite::open(file, "verdict store",
+                   "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, verdict TEXT "
+                   "NOT NULL) WITHOUT ROWID;"
+                   "CREATE TABLE IF NOT EXISTS judged_on (key TEXT PRIMARY KEY, gpu TEXT NOT "
+                   "NULL) WITHOUT ROWID;",
+                   SqliteDurability::normal));
   return VerdictStore(std::move(database));
 }
 
@@ -47,10 +50,21 @@ Result<std::optional<Verdict>> VerdictStore::find(const std::string& key) {
   return std::optional<Verdict>(std::move(verdict));
 }
 
-Status VerdictStore::put(const std::string& key, const Verdict& verdict) {
+Status VerdictStore::put(const std::string& key, const Verdict& verdict, const std::string& gpu) {
   CHECK(verdict.fault != Fault::infrastructure, "an infrastructure fault is no verdict to keep");
+  // The GPU is noted first: no verdict of it is ever without the note.
+  if (gpu.empty())
+    TRY(database_->run("DELETE FROM judged_on WHERE key = ?", key));
+  else
+    TRY(database_->run("INSERT OR REPLACE INTO judged_on (key, gpu) VALUES (?, ?)", key, gpu));
   return database_->run("INSERT OR REPLACE INTO verdicts (key, verdict) VALUES (?, ?)", key,
                         to_line(to_json(verdict)));
+}
+
+Status VerdictStore::forget(const std::string& gpu) {
+  TRY(database_->run("DELETE FROM verdicts WHERE key IN (SELECT key FROM judged_on WHERE gpu = ?)",
+                     gpu));
+  return database_->run("DELETE FROM judged_on WHERE gpu = ?", gpu);
 }
 
 }  // namespace tritonsmith::gym::judge

@@ -38,7 +38,10 @@ class VerdictStore {
   // Returns a verdict with from_store set, or nothing.
   Result<std::optional<Verdict>> find(const std::string& key);
   // Replaces the verdict of an equal key. CHECKs that the verdict is no infrastructure fault.
-  Status put(const std::string& key, const Verdict& verdict);
+  // `gpu`: the UUID of the GPU that ran its plan, if one did.
+  Status put(const std::string& key, const Verdict& verdict, const std::string& gpu = "");
+  // Forgets all verdicts for which this GPU ran a plan.
+  Status forget(const std::string& gpu);
 
  private:
   explicit VerdictStore(std::unique_ptr<Sqlite> database) : database_(std::move(database)) {}

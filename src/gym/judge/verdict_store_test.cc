@@ -31,6 +31,18 @@ TEST_F(VerdictStoreTest, KeepsVerdictsBetweenOpenings) {
   EXPECT_FALSE(store->find("other")->has_value());
 }
 
+TEST_F(VerdictStoreTest, ForgetsTheVerdictsOfAGpu) {
+  auto store = VerdictStore::open(file);
+  ASSERT_TRUE(store->put("sick", api::accepted_verdict(), "GPU-1"));
+  ASSERT_TRUE(store->put("again", api::accepted_verdict(), "GPU-1"));
+  ASSERT_TRUE(store->put("again", api::accepted_verdict()));
+  ASSERT_TRUE(store->put("sound", api::accepted_verdict(), "GPU-2"));
+  ASSERT_TRUE(store->forget("GPU-1"));
+  EXPECT_FALSE(store->find("sick")->has_value());
+  EXPECT_TRUE(store->find("again")->has_value()) << "it was judged without this GPU since";
+  EXPECT_TRUE(store->find("sound")->has_value());
+}
+
 TEST_F(VerdictStoreTest, NamesTheFileThatIsNoStore) {
   std::ofstream(directory.path() / "text")
       << "this is no database, and long enough to be seen as none";

@@ -7,6 +7,7 @@
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/adequacy/measure.h"
+#include "gym/referee/calibrate.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/judge_plans.h"
 #include "gym/referee/lint_job.h"
@@ -63,6 +64,8 @@ Referee::Referee(std::unique_ptr<device::CudaDevice> gpu, std::optional<Lease> l
 Referee::~Referee() = default;
 
 bool Referee::spent() const { return equipment_->device.spent(); }
+
+Result<Calibration> Referee::calibrate() { return referee::calibrate(*equipment_); }
 
 void Referee::rest() { equipment_->device.release(); }
 

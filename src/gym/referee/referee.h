@@ -13,6 +13,7 @@
 
 #include "base/byte_cache.h"
 #include "base/lease.h"
+#include "data/calibration.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/plan/plan.h"
 #include "gym/referee/protocol/referee_job.h"
@@ -47,6 +48,8 @@ class Referee {
 
   // The job's task must be known. A job without a candidate lints or measures the task itself.
   RefereeReport judge(const RefereeJob& job);
+  // Measures how fast the GPU is now (calibrate.h). Fails on a CPU.
+  Result<Calibration> calibrate();
   // Call this when no job is due. It gives back memory that other programs on the same
   // device may need.
   void rest();

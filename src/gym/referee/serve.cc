@@ -59,7 +59,12 @@ Json reply_to(Referee& referee, const Json& head, std::string plan, const std::s
     const auto added = referee.add_task(head["add_task"].get<std::string>(), plan);
     return added ? Json{{"added", true}} : Json{{"error", added.error().message}};
   }
-  if (!head.contains("judge")) return {{"error", "neither add_task nor judge"}};
+  if (head.contains("calibrate")) {
+    const auto calibration = referee.calibrate();
+    return calibration ? Json{{"calibration", to_json(*calibration)}}
+                       : Json{{"error", calibration.error().message}};
+  }
+  if (!head.contains("judge")) return {{"error", "neither add_task, judge nor calibrate"}};
   auto job = referee_job_from_json(head["judge"]);
   if (!job) return {{"error", job.error().message}};
   if (!referee.knows(job->task_key)) return {{"unknown_task", job->task_key}};

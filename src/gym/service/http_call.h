@@ -21,7 +21,8 @@ struct HttpCall {
   std::map<std::string, std::string> query;
   std::map<std::string, std::string> headers;  // by name in lower case
   std::string body;
-  Submitter submitter;  // the owner of the token that came with it
+  Submitter submitter;       // the owner of the token that came with it
+  bool is_operator = false;  // that token may change how the gym works
 
   // True for GET, and for HEAD, which is answered alike.
   bool gets() const { return method == "GET" || method == "HEAD"; }

@@ -41,12 +41,20 @@ JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, WorkerSe
       lease_(lease_of(settings)),
       settings_(std::move(settings)),
       metrics_(metrics),
+      gpus_(job_store.gpus(), gpus_of(settings_), metrics),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Lease JobDispatcher::lease_of(const WorkerSettings& settings) {
   return {.worker = fresh_worker_name(),
           .span = settings.lease,
           .devices = settings.is_alone ? std::vector<std::string>() : settings.devices};
+}
+
+WatchedGpus JobDispatcher::gpus_of(const WorkerSettings& settings) {
+  return {.gpus = settings.gpus,
+          .device = settings.devices.empty() ? "" : settings.devices.back(),
+          .host = settings.host,
+          .take_faults = settings.take_gpu_faults};
 }
 
 JobDispatcher::~JobDispatcher() {
@@ -69,6 +77,7 @@ WorkerView JobDispatcher::describe() const {
   return {.host = settings_.host,
           .role = settings_.role,
           .devices = settings_.devices,
+          .gpus = lease_.gpus,
           .at_once = settings_.at_once,
           .running = static_cast<int>(running_.size()),
           .version = settings_.version,
@@ -105,7 +114,10 @@ void JobDispatcher::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Stopwatch watch;
     const Status worked = [&]() -> Status {
+      TRY_ASSIGN(left_out_, gpus_.quarantined());
+      lease_.gpus = gpus_.without(left_out_);
       TRY_ASSIGN(const auto judge, make_judge_(stop));
+      gpus_.begin_judge();
       set_has_judge(true);
       faults_in_a_row_ = 0;
       set_trouble("");  // this judge has passed its self-test
@@ -142,7 +154,7 @@ Status JobDispatcher::work(api::Judge& judge, const std::stop_token& stop) {
   while (true) {
     const std::uint64_t seen = job_store_.changes();
     if (stop.stop_requested()) return ok();
-    TRY(keep_lease());
+    TRY(watch_gpus(judge));
     TRY(withdraw(judge));
     TRY(hand_over(judge));
     note_drained();
@@ -152,6 +164,17 @@ Status JobDispatcher::work(api::Judge& judge, const std::stop_token& stop) {
       TRY(bring_back(judge));
     metrics_.set_devices(judge.devices());
   }
+}
+
+Status JobDispatcher::watch_gpus(api::Judge& judge) {
+  TRY_ASSIGN(const bool is_new, gpus_.look(judge.devices()));
+  constexpr double a_while = 1;  // an operator should not have to wait
+  if (!is_new && since_look_ && since_look_->seconds() < a_while) return keep_lease();
+  since_look_.emplace();
+  TRY_ASSIGN(const auto quarantined, gpus_.quarantined());
+  if (quarantined != left_out_)
+    return fail("the quarantine of this host's GPUs has changed: judging starts again");
+  return keep_lease();
 }
 
 // Before anything is taken, so that this worker never takes a job from itself.
@@ -239,7 +262,7 @@ Status JobDispatcher::bring_back(api::Judge& judge) {
     if (at == running_.end()) continue;  // withdrawn meanwhile
     metrics_.count_verdict(judged->verdict, at->second.watch.seconds());
     notice(judged->verdict);
-    concluded.push_back({at->second.name, std::move(judged->verdict)});
+    concluded.push_back({at->second.name, std::move(judged->verdict), std::move(judged->gpu)});
     running_.erase(at);
   }
   if (!concluded.empty()) TRY(conclude(std::move(concluded)));

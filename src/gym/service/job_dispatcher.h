@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "gym/api/judge.h"
+#include "gym/service/gpu_watch.h"
 #include "gym/service/job_store.h"
 #include "gym/service/service_health.h"
 #include "gym/service/service_metrics.h"
@@ -29,6 +30,9 @@ struct WorkerSettings {
   std::string role = "all";          // see WorkerView
   std::string version;               // see WorkerView
   std::vector<std::string> devices;  // see WorkerView
+  // The UUIDs of all GPUs that the worker may judge on. The judge leaves out those in quarantine.
+  std::vector<std::string> gpus = {};
+  std::function<std::vector<GpuFault>()> take_gpu_faults = {};  // see WatchedGpus
   // True if no other worker shares the store. Then the worker also answers jobs for other devices.
   bool is_alone = true;
   Milliseconds lease = Lease{}.span;
@@ -60,9 +64,12 @@ class JobDispatcher {
   };
 
   static Lease lease_of(const WorkerSettings& settings);
+  static WatchedGpus gpus_of(const WorkerSettings& settings);
   bool has_device(const api::JudgeJob& job) const;
   void run(const std::stop_token& stop);
   Status work(api::Judge& judge, const std::stop_token& stop);
+  // Ends the judge when the quarantine of its GPUs changes. A new one has other GPUs.
+  Status watch_gpus(api::Judge& judge);
   Status keep_lease();
   void note_drained();
   bool is_draining() const;
@@ -81,11 +88,13 @@ class JobDispatcher {
   Lease lease_;
   WorkerSettings settings_;
   ServiceMetrics& metrics_;
+  GpuWatch gpus_;
+  std::vector<std::string> left_out_;  // the GPUs in quarantine when the judge was made
 
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Running> running_;
   int faults_in_a_row_ = 0;
-  std::optional<Stopwatch> since_heartbeat_;
+  std::optional<Stopwatch> since_heartbeat_, since_look_;
 
   mutable std::mutex mutex_;  // guards the members below
   mutable std::condition_variable drained_;

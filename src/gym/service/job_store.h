@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "gym/api/submission.h"
+#include "gym/service/gpu_records.h"
 
 namespace tritonsmith::gym::service {
 
@@ -42,6 +43,8 @@ struct JobView {
   JobState state = JobState::queued;
   std::string verdict;                             // JSON text, when done
   std::int64_t submitted_ms = 0, finished_ms = 0;  // since 1970
+  // Why its verdict is in doubt, so that it is judged again (gpu_records.h); empty: it is not.
+  std::string doubt = {};
 };
 
 // A verdict on its way to one client.
@@ -77,11 +80,15 @@ struct Lease {
   // The classes of devices that the worker judges on (JudgeJob::device). It gets no job that needs
   // another one. Empty: it gets every job.
   std::vector<std::string> devices = {};
+  // The UUIDs of the GPUs on which the worker judges. While one of them is in quarantine, it gets no
+  // job (gpu_records.h).
+  std::vector<std::string> gpus = {};
 };
 
 struct ConcludedJob {
   std::string name;
   Verdict verdict;
+  std::string gpu = {};  // the UUID of the GPU that ran its plan; empty: none did
 };
 
 // A worker's report about itself. It sends one with each heartbeat.
@@ -90,6 +97,7 @@ struct WorkerView {
   std::string host;                  // the machine's name
   std::string role = "all";          // "all"; "judge" or "capture": it does one half of the work
   std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
+  std::vector<std::string> gpus;     // the UUIDs of the GPUs that it judges on
   int at_once = 0;                   // jobs that it takes at a time
   int running = 0;                   // jobs that it has
   std::string version;               // the versions that decide its verdicts
@@ -102,6 +110,8 @@ struct JobCounts {
   int running = 0;
   int limit = 0;                       // of all unfinished jobs
   std::int64_t repeated_verdicts = 0;  // dropped, because their job had one already
+  int quarantined_gpus = 0;            // gpu_records.h
+  std::int64_t judged_again = 0;       // jobs whose verdict was in doubt, and that have another one
 };
 
 class JobStore {
@@ -164,6 +174,7 @@ class JobStore {
 
   // Both call these.
   //
+  virtual GpuRecords& gpus() = 0;
   // Returns the workers whose announcement still holds, by name.
   virtual Result<std::vector<WorkerView>> workers() const = 0;
   // Returns a number that grows with every change.

@@ -18,6 +18,13 @@ struct StoreKind {
 class JobStoreContract : public JobStoreFixture, public ::testing::WithParamInterface<StoreKind> {
  protected:
   JobStoreContract() : JobStoreFixture(GetParam().open) {}
+  static QuarantinedGpu sick_gpu() {
+    return {.gpu = "GPU-1", .device = "NVIDIA H200", .host = "h", .reason = "Xid 48"};
+  }
+  void conclude_on(const std::string& gpu, const std::string& kernel, const Verdict& verdict) {
+    EXPECT_TRUE(store().conclude(
+        lease.worker, std::vector<ConcludedJob>{{api::job_name(wish(kernel)), verdict, gpu}}));
+  }
 };
 
 TEST_P(JobStoreContract, JudgesEqualJobsOnceAndTellsEachClientOnce) {
@@ -265,6 +272,130 @@ TEST_P(JobStoreContract, FindsAJobByItsNewestAlias) {
   ASSERT_TRUE(store().remember_alias("task-1", api::job_name(wish("b"))));
   EXPECT_EQ(*store().find_alias("task-1"), api::job_name(wish("b")));
   EXPECT_EQ(*store().find_alias("task-2"), "");
+}
+
+TEST_P(JobStoreContract, ComparesAGpuWithItsFirstCalibrationOfTheSameVersion) {
+  const Calibration first{.version = 1, .compute_ms = 2, .memory_ms = 1};
+  const Calibration slower{.version = 1, .compute_ms = 3, .memory_ms = 1};
+  const Calibration newer{.version = 2, .compute_ms = 9, .memory_ms = 9};
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-1", first)->compute_ms, 2);
+  reopened();
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-1", slower)->compute_ms, 2);
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-2", slower)->compute_ms, 3);
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-1", newer)->compute_ms, 9);
+  ASSERT_TRUE(store().gpus().clear("GPU-2", FirstCalibration::keep));
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-2", first)->compute_ms, 3);
+  ASSERT_TRUE(store().gpus().clear("GPU-2", FirstCalibration::anew));
+  EXPECT_DOUBLE_EQ(store().gpus().first_calibration("GPU-2", first)->compute_ms, 2);
+}
+
+TEST_P(JobStoreContract, KeepsAGpuInQuarantineUntilAnOperatorClearsIt) {
+  EXPECT_FALSE(*store().gpus().clear("GPU-1", FirstCalibration::keep));
+  ASSERT_TRUE(store().gpus().quarantine(sick_gpu()));
+  const std::int64_t since = now;
+  reopened();
+  QuarantinedGpu other = sick_gpu();
+  other.reason = "another one";
+  ASSERT_TRUE(store().gpus().quarantine(other));
+  const auto held = store().gpus().quarantined();
+  ASSERT_TRUE(held) << held.error().message;
+  ASSERT_EQ(held->size(), 1U);
+  EXPECT_EQ(held->at(0).gpu, "GPU-1");
+  EXPECT_EQ(held->at(0).host, "h");
+  EXPECT_EQ(held->at(0).reason, "Xid 48") << "the first reason stays";
+  EXPECT_EQ(held->at(0).since_ms, since);
+  EXPECT_EQ(store().counts()->quarantined_gpus, 1);
+  EXPECT_TRUE(*store().gpus().clear("GPU-1", FirstCalibration::keep));
+  EXPECT_TRUE(store().gpus().quarantined()->empty());
+  EXPECT_EQ(store().counts()->quarantined_gpus, 0);
+}
+
+TEST_P(JobStoreContract, GivesAWorkerNothingWhileOneOfItsGpusIsInQuarantine) {
+  submit({wish("k")});
+  ASSERT_TRUE(store().gpus().quarantine(sick_gpu()));
+  const Lease both{.worker = "both", .span = lease.span, .gpus = {"GPU-2", "GPU-1"}};
+  const Lease sound{.worker = "sound", .span = lease.span, .gpus = {"GPU-2"}};
+  EXPECT_EQ(take_kernel(both), "");
+  EXPECT_EQ(take_kernel(sound), "k");
+  store().give_back("sound", api::job_name(wish("k")));
+  ASSERT_TRUE(store().gpus().clear("GPU-1", FirstCalibration::keep));
+  EXPECT_EQ(take_kernel(both), "k");
+}
+
+TEST_P(JobStoreContract, DropsAVerdictThatComesFromAGpuInQuarantineAndQueuesItsJobAgain) {
+  submit({wish("k", "ann")});
+  take_kernel();
+  ASSERT_TRUE(store().gpus().quarantine(sick_gpu()));
+  conclude_on("GPU-1", "k", api::accepted_verdict());
+  EXPECT_EQ(state("k"), JobState::queued);
+  EXPECT_TRUE(events("ann").empty());
+  EXPECT_EQ(take_kernel(), "k");
+  conclude_on("GPU-2", "k", api::accepted_verdict());
+  EXPECT_EQ(events("ann").size(), 1U);
+}
+
+TEST_P(JobStoreContract, JudgesTheLastVerdictsOfAGpuInQuarantineAgain) {
+  submit({wish("old", "ann"), wish("doubtful", "ann"), wish("sound", "ann")});
+  for (int k = 0; k < 3; ++k) take_kernel();
+  conclude_on("GPU-1", "old", api::accepted_verdict());
+  now += 60'000;
+  ASSERT_TRUE(store().gpus().vindicate("GPU-1", Milliseconds(1000)));
+  conclude_on("GPU-1", "doubtful", api::accepted_verdict());
+  conclude_on("GPU-2", "sound", api::accepted_verdict());
+  const auto doubted = store().gpus().quarantine(sick_gpu());
+  ASSERT_TRUE(doubted) << doubted.error().message;
+  EXPECT_EQ(*doubted, 1);
+  EXPECT_EQ(store().gpus().quarantined()->at(0).doubted_jobs, 1);
+  EXPECT_EQ(state("old"), JobState::done);
+  EXPECT_EQ(state("sound"), JobState::done);
+  EXPECT_EQ(state("doubtful"), JobState::queued);
+  EXPECT_EQ(view("doubtful").doubt, "GPU-1: Xid 48");
+  EXPECT_EQ(view("doubtful").verdict, "");
+  const Lease alike{.worker = "alike", .span = lease.span, .devices = {"gpu", "NVIDIA H200"}};
+  const Lease slower{.worker = "slower", .span = lease.span, .devices = {"gpu", "NVIDIA A100"}};
+  EXPECT_EQ(take_kernel(slower), "") << "times of two classes are never compared";
+  EXPECT_EQ(take_kernel(alike), "doubtful");
+  EXPECT_EQ(state("doubtful"), JobState::running);
+}
+
+// Whether ann has fetched the first verdict is unknown to the store.
+TEST_P(JobStoreContract, TellsNoClientTwiceOfAJobThatIsJudgedAgain) {
+  submit({wish("k", "ann"), wish("later", "ann")});
+  take_kernel();
+  take_kernel();
+  conclude_on("GPU-1", "k", api::accepted_verdict());
+  conclude_on("GPU-2", "later", api::accepted_verdict());
+  const auto before = events("ann");
+  ASSERT_EQ(before.size(), 2U);
+  ASSERT_TRUE(store().gpus().quarantine(sick_gpu()));
+  EXPECT_EQ(events("ann").size(), 2U) << "a client that has yet to fetch it must not miss it";
+  EXPECT_TRUE(events("ann", before.at(1).number).empty());
+  EXPECT_EQ(submit({wish("k", "bob")}).at(0).state, JobState::queued) << "bob gets the next one";
+  EXPECT_TRUE(events("bob").empty());
+  take_kernel();
+  conclude_on("GPU-2", "k", api::failed_verdict(Stage::ran, ErrorClass::wrong_value));
+  EXPECT_EQ(state("k"), JobState::done);
+  EXPECT_EQ(view("k").doubt, "");
+  EXPECT_NE(view("k").verdict.find("wrong_value"), std::string::npos);
+  const auto after = events("ann");
+  ASSERT_EQ(after.size(), 2U);
+  EXPECT_EQ(after.at(0).number, before.at(0).number) << "one event, whichever verdict it has";
+  EXPECT_NE(after.at(0).verdict.find("wrong_value"), std::string::npos);
+  ASSERT_EQ(events("bob").size(), 1U);
+  EXPECT_NE(events("bob").at(0).verdict.find("wrong_value"), std::string::npos);
+  EXPECT_EQ(store().counts()->judged_again, 1);
+}
+
+TEST_P(JobStoreContract, KeepsJobsInDoubtThroughARestart) {
+  submit({wish("k", "ann")});
+  take_kernel();
+  conclude_on("GPU-1", "k", api::accepted_verdict());
+  ASSERT_TRUE(store().gpus().quarantine(sick_gpu()));
+  reopened();
+  EXPECT_EQ(view("k").doubt, "GPU-1: Xid 48");
+  EXPECT_EQ(take_kernel(), "k");
+  conclude_on("GPU-2", "k", api::accepted_verdict());
+  EXPECT_EQ(events("ann").size(), 1U);
 }
 
 TEST_P(JobStoreContract, WakesThoseWhoWaitForAChange) {

@@ -192,7 +192,14 @@ TEST_F(OpenapiTest, IsTrueOfWhatIsAnswered) {
   expect_documented("post", "/v1/jobs", call("POST", "/v1/jobs", batch.dump()));
   expect_documented("post", "/v1/jobs", call("POST", "/v1/jobs", job_json("one too many")));
   expect_documented("post", "/v1/jobs", call("POST", "/v1/jobs", "{"));
+  is_operator = true;
+  expect_documented("post", "/v1/quarantine",
+                    call("POST", "/v1/quarantine", Json{{"gpu", "GPU-1"}}.dump()));
+  expect_documented("post", "/v1/quarantine", call("POST", "/v1/quarantine", "{}"));
+  expect_documented("get", "/v1/quarantine", call("GET", "/v1/quarantine"));
   expect_documented("get", "/v1/status", call("GET", "/v1/status"));
+  expect_documented("delete", "/v1/quarantine/{gpu}", call("DELETE", "/v1/quarantine/GPU-1"));
+  expect_documented("delete", "/v1/quarantine/{gpu}", call("DELETE", "/v1/quarantine/GPU-1"));
   expect_documented("delete", "/v1/jobs", call("DELETE", "/v1/jobs", "", {{"client", "ann"}}));
   expect_documented("delete", "/v1/clients/{name}", call("DELETE", "/v1/clients/ann"));
   expect_documented("post", "/v1/jobs", call("POST", "/v1/jobs", batch.dump()));

@@ -12,6 +12,7 @@ Service::Service(JobStore& job_store, ServiceHealth health, ServiceMetrics& metr
   table_.add(job_routes(context_));
   table_.add(verdict_routes(context_));
   table_.add(status_routes(context_));
+  table_.add(quarantine_routes(context_));
   table_.add(kernelgym_routes(context_));
 }
 

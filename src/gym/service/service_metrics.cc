@@ -64,6 +64,11 @@ std::map<std::string, api::DeviceUse> ServiceMetrics::all_devices() const {
   return all;
 }
 
+void ServiceMetrics::set_drift(const std::string& device, double share) {
+  const std::lock_guard lock(mutex_);
+  drift_[device] = share;
+}
+
 std::map<JobOutcome, std::uint64_t> ServiceMetrics::verdicts() const {
   const std::lock_guard lock(mutex_);
   return verdicts_;
@@ -85,6 +90,10 @@ std::string ServiceMetrics::device_text() const {
   for (const auto& [name, use] : devices)
     text += fmt::format("tritonsmith_device_referee_restarts_total{{device=\"{}\"}} {}\n", name,
                         use.restarts);
+  text += heading("device_drift_ratio", "gauge",
+                  "how much slower the device ran its last calibration than its first one");
+  for (const auto& [name, drift] : drift_)
+    text += fmt::format("tritonsmith_device_drift_ratio{{device=\"{}\"}} {}\n", name, drift);
   return text;
 }
 
@@ -122,6 +131,11 @@ std::string ServiceMetrics::text(const JobCounts& counts, bool works, bool ready
   text +=
       single("repeated_verdicts_total", "counter", "verdicts on jobs that had one already, dropped",
              static_cast<double>(counts.repeated_verdicts));
+  text += single("quarantined_gpus", "gauge", "GPUs that judge no more until an operator says so",
+                 counts.quarantined_gpus);
+  text += single("judged_again_total", "counter",
+                 "jobs that were judged again because their GPU went into quarantine",
+                 static_cast<double>(counts.judged_again));
   text += heading("verdicts_total", "counter", "jobs concluded");
   for (const auto& [outcome, count] : verdicts_)
     text +=

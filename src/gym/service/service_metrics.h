@@ -24,6 +24,8 @@ class ServiceMetrics {
   void begin_judge();
   // The work of the judge's devices since the judge began.
   void set_devices(const std::vector<api::DeviceUse>& devices);
+  // How far the calibration of a device has drifted from its first one.
+  void set_drift(const std::string& device, double share);
   int streams() const;
   std::map<JobOutcome, std::uint64_t> verdicts() const;
 
@@ -44,6 +46,7 @@ class ServiceMetrics {
       {JobOutcome::failed, 0},   {JobOutcome::undecided, 0}, {JobOutcome::infrastructure, 0}};
   std::map<std::string, api::DeviceUse> devices_;  // the devices of the present judge, by name
   std::map<std::string, api::DeviceUse> earlier_devices_;  // the devices of the judges before it
+  std::map<std::string, double> drift_;                    // by device
   std::map<int, std::uint64_t> replies_;                   // by status
   std::map<std::string, double> stage_seconds_;
   // not cumulated; the last counts all larger values

@@ -4,31 +4,11 @@
 #include <random>
 #include <ranges>
 
+#include "gym/service/sqlite_job_schema.h"
 #include "gym/service/stored_submission.h"
 
 namespace tritonsmith::gym::service {
 namespace {
-
-// `run`: the run of the program that concluded it; `final`: its verdict is no infrastructure fault.
-// wanted.event: the number under which the client gets the verdict, NULL until there is one.
-// owners: who first submitted an unfinished job, where that somebody has a name.
-constexpr const char* kSchema = R"(
-CREATE TABLE IF NOT EXISTS jobs (
-  sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL,
-  priority INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, submitted_ms INTEGER NOT NULL,
-  finished_ms INTEGER NOT NULL DEFAULT 0, run INTEGER NOT NULL DEFAULT 0,
-  final INTEGER NOT NULL DEFAULT 0, submission TEXT NOT NULL, verdict TEXT NOT NULL DEFAULT '');
-CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state, finished_ms);
-CREATE TABLE IF NOT EXISTS wanted (
-  client TEXT NOT NULL, job TEXT NOT NULL, event INTEGER, PRIMARY KEY (client, job)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS wanted_by_event ON wanted (client, event);
-CREATE INDEX IF NOT EXISTS wanted_by_job ON wanted (job);
-CREATE TABLE IF NOT EXISTS aliases (alias TEXT PRIMARY KEY, job TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS aliases_by_job ON aliases (job);
-CREATE TABLE IF NOT EXISTS owners (job TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-INSERT OR IGNORE INTO facts VALUES ('run', 0), ('last_event', 0);
-)";
 
 std::string random_epoch() {
   std::random_device device;
@@ -41,7 +21,9 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::open(const std::filesyst
                                                              const JobStoreLimits& limits,
                                                              RecallVerdict recall,
                                                              UnixMilliseconds now) {
-  TRY_ASSIGN(auto database, Sqlite::open(file, "list of jobs", kSchema, SqliteDurability::full));
+  TRY_ASSIGN(auto database,
+             Sqlite::open(file, "list of jobs", std::string(kJobSchema) + SqliteGpuRecords::kSchema,
+                          SqliteDurability::full));
   std::unique_ptr<SqliteJobStore> job_store(
       new SqliteJobStore(std::move(database), limits, std::move(recall), std::move(now)));
   TRY(job_store->load());
@@ -49,6 +31,7 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::open(const std::filesyst
 }
 
 Status SqliteJobStore::load() {
+  TRY(gpus_.load());
   TRY(database_->run("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", random_epoch()));
   TRY(database_->run("UPDATE facts SET value = value + 1 WHERE name = 'run'"));
   TRY_ASSIGN(auto facts, database_->query("SELECT name, value FROM facts"));
@@ -96,25 +79,13 @@ Result<JobStore::Submitted> SqliteJobStore::submit(std::span<const api::Submissi
     TRY_ASSIGN(JobView view, submit_one(offer, admission));
     views.push_back(std::move(view));
   }
-  if (auto full = lack_of_room(admission)) return Submitted(*std::move(full));
+  if (auto full = unfinished_.lack_of_room(limits_.unfinished, submitter, admission.added))
+    return Submitted(*std::move(full));
   TRY(forget_old());
   TRY(transaction.commit());
   for (auto& [name, entry] : admission.entries) unfinished_.enter(name, std::move(entry));
   changed();
   return Submitted(std::move(views));
-}
-
-std::optional<JobStoreFull> SqliteJobStore::lack_of_room(const Admission& admission) const {
-  if (admission.added == 0) return std::nullopt;
-  const int unfinished = unfinished_.size();
-  if (unfinished + admission.added > limits_.unfinished)
-    return JobStoreFull{.unfinished = unfinished, .limit = limits_.unfinished};
-  const Submitter& submitter = admission.submitter;
-  if (submitter.name.empty() || submitter.unfinished == 0) return std::nullopt;
-  const int own = unfinished_.of_submitter(submitter.name);
-  if (own + admission.added <= submitter.unfinished) return std::nullopt;
-  return JobStoreFull{
-      .unfinished = own, .limit = submitter.unfinished, .submitter = submitter.name};
 }
 
 // Either an equal job has its verdict or is on its way already, or its verdict was recalled, or
@@ -159,6 +130,7 @@ Result<JobView> SqliteJobStore::enter_new(const Offer& offer, UnfinishedJob entr
   const std::string& name = offer.name;
   const std::int64_t now = now_();
   TRY(database_->run("DELETE FROM jobs WHERE name = ?", name));
+  TRY(gpus_.forget(name));
   TRY(
       database_->run("INSERT INTO jobs (name, state, priority, deadline_ms, submitted_ms, "
                      "submission) VALUES (?, 'queued', ?, ?, ?, ?)",
@@ -236,11 +208,14 @@ Result<std::optional<SqliteJobStore::Row>> SqliteJobStore::read(const std::strin
   TRY_ASSIGN(const bool found, row.next());
   if (!found) return std::optional<Row>();
   TRY_ASSIGN(const JobState state, enum_from_name<JobState>(row.text(0)));
+  const bool is_queued = state == JobState::queued;
+  TRY_ASSIGN(std::string doubt, is_queued ? gpus_.doubt_about(name) : Result<std::string>(""));
   return std::optional<Row>(Row{.view = {.name = name,
                                          .state = state,
-                                         .verdict = row.text(1),
+                                         .verdict = is_queued ? "" : row.text(1),
                                          .submitted_ms = row.integer(2),
-                                         .finished_ms = row.integer(3)},
+                                         .finished_ms = row.integer(3),
+                                         .doubt = std::move(doubt)},
                                 .run = row.integer(4),
                                 .is_final = row.integer(5) != 0});
 }
@@ -313,6 +288,8 @@ Result<std::optional<api::Submission>> SqliteJobStore::take(const Lease& lease) 
   const std::int64_t now = now_();
   unfinished_.renew(lease, now);  // a worker that asks is alive, whatever the clock says
   unfinished_.reclaim(now);
+  if (std::ranges::any_of(lease.gpus, [&](const auto& gpu) { return gpus_.holds(gpu); }))
+    return std::optional<api::Submission>();
   const std::optional<std::string> name = unfinished_.next(lease.devices);
   if (!name) return std::optional<api::Submission>();
   TRY_ASSIGN(api::Submission submission, submission_of(*name));
@@ -341,7 +318,7 @@ Status SqliteJobStore::conclude(const std::string& worker,
   Status written = [&]() -> Status {
     TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
     for (const ConcludedJob& one : concluded)
-      if (unfinished_.find(one.name) != nullptr) TRY(conclude_one(one));
+      if (counts(one)) TRY(conclude_one(one));
     TRY(database_->run("UPDATE facts SET value = ? WHERE name = 'last_event'", last_event_));
     TRY(forget_old());
     return transaction.commit();
@@ -351,6 +328,10 @@ Status SqliteJobStore::conclude(const std::string& worker,
     return written;
   }
   for (const ConcludedJob& one : concluded) {
+    if (gpus_.holds(one.gpu)) {
+      unfinished_.give_back(worker, one.name);
+      continue;
+    }
     const UnfinishedJob* job = unfinished_.find(one.name);
     if (job != nullptr && job->worker != worker) unfinished_.withdraw(one.name);
     unfinished_.leave(one.name);
@@ -359,7 +340,23 @@ Status SqliteJobStore::conclude(const std::string& worker,
   return ok();
 }
 
+bool SqliteJobStore::counts(const ConcludedJob& concluded) const {
+  return unfinished_.find(concluded.name) != nullptr && !gpus_.holds(concluded.gpu);
+}
+
+Result<std::optional<UnfinishedJob>> SqliteJobStore::queue_again(const std::string& name) {
+  TRY_ASSIGN(auto row, database_->query("SELECT priority, sequence FROM jobs WHERE name = ? AND "
+                                        "state = 'done'",
+                                        name));
+  TRY_ASSIGN(const bool is_done, row.next());
+  if (!is_done) return std::optional<UnfinishedJob>();
+  TRY(database_->run("UPDATE jobs SET state = 'queued', deadline_ms = 0 WHERE name = ?", name));
+  return std::optional(UnfinishedJob{.priority = static_cast<api::Priority>(row.integer(0)),
+                                     .sequence = row.integer(1)});
+}
+
 Status SqliteJobStore::conclude_one(const ConcludedJob& concluded) {
+  TRY(gpus_.note_verdict(concluded.name, concluded.gpu));
   const std::int64_t is_final = concluded.verdict.fault != Fault::infrastructure ? 1 : 0;
   TRY(
       database_->run("UPDATE jobs SET state = 'done', finished_ms = ?, run = ?, final = ?, "
@@ -392,6 +389,7 @@ Status SqliteJobStore::forget_old() {
       "DELETE FROM jobs WHERE state != 'queued' AND sequence NOT IN (SELECT sequence "
       "FROM jobs WHERE state != 'queued' ORDER BY finished_ms DESC LIMIT ?)",
       std::int64_t{limits_.finished}));
+  TRY(gpus_.forget_old());
   TRY(database_->run("DELETE FROM wanted WHERE job NOT IN (SELECT name FROM jobs)"));
   return database_->run("DELETE FROM aliases WHERE job NOT IN (SELECT name FROM jobs)");
 }
@@ -422,7 +420,8 @@ Result<std::vector<VerdictEvent>> SqliteJobStore::events(const std::string& clie
   TRY_ASSIGN(
       auto rows,
       database_->query("SELECT event, job, verdict FROM wanted JOIN jobs ON name = job "
-                       "WHERE client = ? AND event > ? AND state = 'done' ORDER BY event LIMIT ?",
+                       "WHERE client = ? AND event > ? AND verdict != '' AND state IN ('done', "
+                       "'queued') ORDER BY event LIMIT ?",
                        client, after, std::int64_t{limit}));
   std::vector<VerdictEvent> events;
   while (true) {
@@ -491,7 +490,9 @@ Result<std::vector<WorkerView>> SqliteJobStore::workers() const {
 
 Result<JobCounts> SqliteJobStore::counts() const {
   const std::lock_guard lock(mutex_);
-  JobCounts counts{.limit = limits_.unfinished};
+  JobCounts counts{.limit = limits_.unfinished,
+                   .quarantined_gpus = gpus_.size(),
+                   .judged_again = gpus_.judged_again()};
   unfinished_.count(counts);
   return counts;
 }

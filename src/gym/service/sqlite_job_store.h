@@ -14,6 +14,7 @@
 #include "base/sqlite.h"
 #include "base/utc_time.h"
 #include "gym/service/job_store.h"
+#include "gym/service/sqlite_gpu_records.h"
 #include "gym/service/unfinished_jobs.h"
 
 namespace tritonsmith::gym::service {
@@ -51,6 +52,7 @@ class SqliteJobStore : public JobStore {
   Status announce(const Lease& lease, const WorkerView& worker) override;
   Status depart(const std::string& worker) override;
 
+  GpuRecords& gpus() override { return gpus_; }
   Result<std::vector<WorkerView>> workers() const override;
   std::uint64_t changes() const override;
   void wait_for_change(std::uint64_t seen, Deadline deadline) const override;
@@ -62,7 +64,14 @@ class SqliteJobStore : public JobStore {
       : database_(std::move(database)),
         limits_(limits),
         recall_(std::move(recall)),
-        now_(std::move(now)) {}
+        now_(std::move(now)),
+        gpus_({.database = *database_,
+               .mutex = mutex_,
+               .now = now_,
+               .queue_again = [this](const std::string& name) { return queue_again(name); },
+               .enter = [this](const std::string& name,
+                               UnfinishedJob entry) { unfinished_.enter(name, std::move(entry)); },
+               .changed = [this] { changed(); }}) {}
   Status load();
   // The changes of a batch, until it is committed.
   struct Admission {
@@ -85,10 +94,11 @@ class SqliteJobStore : public JobStore {
   Result<JobView> submit_one(const Offer& offer, Admission& admission);
   Result<JobView> enter_new(const Offer& offer, UnfinishedJob entry, Admission& admission);
   Result<JobView> enter_recalled(const Offer& offer);
-  // Returns nothing if the jobs that were added fit.
-  std::optional<JobStoreFull> lack_of_room(const Admission& admission) const;
   Status want(const std::string& client, const std::string& name, bool is_done);
   Status conclude_one(const ConcludedJob& concluded);
+  // A GPU in quarantine brings no verdict.
+  bool counts(const ConcludedJob& concluded) const;
+  Result<std::optional<UnfinishedJob>> queue_again(const std::string& name);
   Status forget_old();
   Result<api::Submission> submission_of(const std::string& name);
   Result<std::optional<api::Submission>> queued_submission(const std::string& name);
@@ -110,6 +120,7 @@ class SqliteJobStore : public JobStore {
   std::map<std::string, WorkerView> workers_;
   std::set<std::string> gone_;         // the last clients that have left
   std::deque<std::string> farewells_;  // the same, in order
+  SqliteGpuRecords gpus_;
 };
 
 }  // namespace tritonsmith::gym::service

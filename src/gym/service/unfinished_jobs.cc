@@ -37,6 +37,17 @@ void UnfinishedJobs::count(JobCounts& counts) const {
   counts.running = static_cast<int>(running_.size());
 }
 
+std::optional<JobStoreFull> UnfinishedJobs::lack_of_room(int limit, const Submitter& submitter,
+                                                         int added) const {
+  if (added == 0) return std::nullopt;
+  if (size() + added > limit) return JobStoreFull{.unfinished = size(), .limit = limit};
+  if (submitter.name.empty() || submitter.unfinished == 0) return std::nullopt;
+  const int own = of_submitter(submitter.name);
+  if (own + added <= submitter.unfinished) return std::nullopt;
+  return JobStoreFull{
+      .unfinished = own, .limit = submitter.unfinished, .submitter = submitter.name};
+}
+
 void UnfinishedJobs::enter(const std::string& name, UnfinishedJob job) {
   leave(name);
   if (job.is_running())

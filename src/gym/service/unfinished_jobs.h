@@ -33,6 +33,8 @@ class UnfinishedJobs {
   std::vector<std::string> queued() const;
   std::vector<std::string> overdue(std::int64_t now_ms) const;
   void count(JobCounts& counts) const;
+  // Returns nothing if so many more jobs of the submitter fit, with `limit` unfinished ones at most.
+  std::optional<JobStoreFull> lack_of_room(int limit, const Submitter& submitter, int added) const;
 
   // Replaces a job of that name.
   void enter(const std::string& name, UnfinishedJob job);

@@ -95,14 +95,20 @@ inline capture::CaptureOutcome captured(const std::string& json) {
 class FakeReferee : public RefereeClient {
  public:
   using Answer = std::function<RefereeOutcome(const referee::RefereeJob&)>;
-  explicit FakeReferee(Answer answer) : answer_(std::move(answer)) {}
+  using Calibrate = std::function<Result<Calibration>()>;
+  explicit FakeReferee(Answer answer, Calibrate calibrate = {})
+      : answer_(std::move(answer)), calibrate_(std::move(calibrate)) {}
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string&) override {
     return answer_(job);
+  }
+  Result<Calibration> calibrate() override {
+    return calibrate_ ? calibrate_() : RefereeClient::calibrate();
   }
   void interrupt() override {}
 
  private:
   Answer answer_;
+  Calibrate calibrate_;
 };
 
 }  // namespace tritonsmith::gym::judge

@@ -46,6 +46,7 @@ def die():
 
 
 tasks = {}
+calibrates = True  # once
 wrong = {"ran": True, "correct": False, "fault": "candidate", "findings": [], "error": {"class": "wrong_value", "message": "off", "line": 0}}
 send({"ready": []})
 while True:
@@ -53,6 +54,10 @@ while True:
     if "add_task" in head:
         tasks[head["add_task"]] = plan
         send({"added": True})
+        continue
+    if "calibrate" in head:
+        send({"calibration": {"version": 3, "compute_ms": 2.5, "memory_ms": 1.25}} if calibrates else {"error": "the GPU is busy"})
+        calibrates = False
         continue
     if head["judge"]["task"] not in tasks:
         send({"unknown_task": head["judge"]["task"]})

@@ -2,6 +2,7 @@
 // the first call of judge().
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -64,7 +65,8 @@ struct LocalJudgeTest : ::testing::Test {
       parts.make_referee = [this] {
         return referee_that([this](auto& asked) { return referee(asked); });
       };
-      parts.gpus.resize(on_gpus.size());
+      for (std::size_t k = 0; k < on_gpus.size(); ++k)
+        parts.gpus.push_back({.uuid = fmt::format("GPU-{}", k)});
       parts.ceilings = ceilings;
       parts.make_replay_referee = [this](int gpu) {
         return referee_that(on_gpus.at(static_cast<std::size_t>(gpu)));
@@ -86,7 +88,8 @@ struct LocalJudgeTest : ::testing::Test {
           if (!asked.candidate_plan.empty()) return judges(asked);
           EXPECT_EQ(asked.probe, referee::Probe::none) << "a look at a task is none";
           return look(asked);
-        });
+        },
+        [this] { return calibrate(); });
   }
 
   static api::JudgeJob job(std::uint64_t id,
@@ -110,6 +113,9 @@ struct LocalJudgeTest : ::testing::Test {
   FakeReferee::Answer look = [](const referee::RefereeJob&) {
     return referee::RefereeReport();
   };  // at a task
+  FakeReferee::Calibrate calibrate = [] {
+    return Calibration{.version = 1, .compute_ms = 2, .memory_ms = 1};
+  };
   Inspect inspect = [](std::string_view, Policy) { return std::vector<Finding>(); };
   std::optional<VerdictStore> store;
   std::unique_ptr<LocalJudge> judge_;

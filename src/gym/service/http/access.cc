@@ -17,6 +17,7 @@ struct TokenSection {
   std::string token;
   int unfinished_jobs = 0;
   int requests_per_minute = 0;
+  bool is_operator = false;
   static Fields<TokenSection> fields() {
     using C = TokenSection;
     constexpr int most = 1 << 24;
@@ -24,7 +25,8 @@ struct TokenSection {
             field("unfinished_jobs", &C::unfinished_jobs, "How many of its jobs may be unfinished.",
                   between(1, most)),
             field("requests_per_minute", &C::requests_per_minute,
-                  "How many requests it may send in a minute.", between(1, most))};
+                  "How many requests it may send in a minute.", between(1, most)),
+            field("operator", &C::is_operator, "Whether it may change the quarantine of GPUs.")};
   }
 };
 
@@ -66,12 +68,14 @@ Result<std::vector<Token>> read_tokens_file(const std::string& file) {
     if (at == tokens.end()) at = tokens.insert(tokens.end(), Token{.name = section});
     TokenSection read{.token = at->token,
                       .unfinished_jobs = at->unfinished_jobs,
-                      .requests_per_minute = at->requests_per_minute};
+                      .requests_per_minute = at->requests_per_minute,
+                      .is_operator = at->is_operator};
     TRY(apply_settings(read, {{name.substr(dot + 1), value}},
                        fmt::format("{}: [{}]", file, section)));
     at->token = read.token;
     at->unfinished_jobs = read.unfinished_jobs;
     at->requests_per_minute = read.requests_per_minute;
+    at->is_operator = read.is_operator;
   }
   TRY(check_tokens(file, tokens));
   return tokens;

@@ -19,10 +19,11 @@ struct Token {
   std::string token;            // the secret that the caller shows
   int unfinished_jobs = 0;      // the most at a time; 0: only the service's own limit
   int requests_per_minute = 0;  // 0: no limit
+  bool is_operator = false;     // it may change how the gym works: the quarantine of GPUs
 };
 
 // Reads a TOML file with a section for each token: [NAME], token, unfinished_jobs,
-// requests_per_minute. Fails if two names or two tokens are equal, or if there is no token.
+// requests_per_minute, operator. Fails if two names or two tokens are equal, or if there is no token.
 Result<std::vector<Token>> read_tokens_file(const std::string& file);
 
 class Access {

@@ -38,6 +38,8 @@ HttpCall call_of(const httplib::Request& request) {
   for (const auto& [name, value] : request.headers) call.headers.emplace(lower_case(name), value);
   if (const Token* token = serving ? serving->token : nullptr; token != nullptr)
     call.submitter = {.name = token->name, .unfinished = token->unfinished_jobs};
+  // Without tokens, whoever reaches the service operates it.
+  call.is_operator = !serving || serving->token == nullptr || serving->token->is_operator;
   return call;
 }
 

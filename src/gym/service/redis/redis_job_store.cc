@@ -13,7 +13,7 @@ namespace {
 
 namespace scripts = redis_scripts;
 
-constexpr std::size_t kViewValues = 5;
+constexpr std::size_t kViewValues = 6;
 
 std::string random_name() {
   std::random_device device;
@@ -31,6 +31,7 @@ Json to_json(const std::string& name, const WorkerView& worker) {
           {"host", worker.host},
           {"role", worker.role},
           {"devices", worker.devices},
+          {"gpus", worker.gpus},
           {"at_once", worker.at_once},
           {"running", worker.running},
           {"version", worker.version},
@@ -45,6 +46,7 @@ std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen
   WorkerView worker{.name = reader.string("name"), .host = reader.string("host")};
   worker.role = reader.string("role", "all");
   worker.devices = reader.strings("devices");
+  worker.gpus = reader.strings("gpus");
   worker.at_once = static_cast<int>(reader.integer("at_once", 0));
   worker.running = static_cast<int>(reader.integer("running", 0));
   worker.version = reader.string("version", "");
@@ -67,6 +69,7 @@ bool is_final(const Verdict& verdict) { return verdict.fault != Fault::infrastru
 RedisJobStore::RedisJobStore(RedisJobStoreConfig config)
     : config_(std::move(config)),
       client_(config_.address, config_.prefix, scripts::kCommon, config_.patience),
+      gpus_(client_, config_.now),
       listener_(config_.address, channels_of(config_)) {}
 
 Result<std::unique_ptr<RedisJobStore>> RedisJobStore::open(RedisJobStoreConfig config) {
@@ -114,7 +117,8 @@ Result<JobView> RedisJobStore::view_at(const RedisReply& reply, std::size_t firs
   JobView view{.name = reply.text_at(first),
                .state = state,
                .submitted_ms = reply.integer_at(first + 3),
-               .finished_ms = reply.integer_at(first + 4)};
+               .finished_ms = reply.integer_at(first + 4),
+               .doubt = reply.text_at(first + 5)};
   TRY_ASSIGN(view.verdict, opened(view.name, reply.text_at(first + 2)));
   return view;
 }
@@ -208,7 +212,9 @@ Result<JobCounts> RedisJobStore::counts() const {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kCounts, {}));
   JobCounts counts{.running = static_cast<int>(reply.integer_at(3)),
                    .limit = config_.limits.unfinished,
-                   .repeated_verdicts = reply.integer_at(4)};
+                   .repeated_verdicts = reply.integer_at(4),
+                   .quarantined_gpus = static_cast<int>(reply.integer_at(5)),
+                   .judged_again = reply.integer_at(6)};
   for (const auto& [priority, name] : enum_names<api::Priority>)
     counts.queued[priority] =
         static_cast<int>(reply.integer_at(static_cast<std::size_t>(priority)));
@@ -245,8 +251,10 @@ std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
 Result<std::optional<api::Submission>> RedisJobStore::take(const Lease& lease) {
   CHECK(!lease.worker.empty(), "a worker has a name");
   std::vector<std::string> wishes = {std::to_string(++tickets_),
-                                     std::to_string(lease.devices.size())};
+                                     std::to_string(lease.devices.size()),
+                                     std::to_string(lease.gpus.size())};
   wishes.insert(wishes.end(), lease.devices.begin(), lease.devices.end());
+  wishes.insert(wishes.end(), lease.gpus.begin(), lease.gpus.end());
   TRY_ASSIGN(const RedisReply reply,
              client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
   if (reply.size() == 0) return std::optional<api::Submission>();
@@ -278,6 +286,7 @@ Status RedisJobStore::conclude(const std::string& worker, std::span<const Conclu
     arguments.push_back(one.name);
     arguments.push_back(sealed(one.name, one.verdict));
     arguments.push_back(is_final(one.verdict) ? "1" : "0");
+    arguments.push_back(one.gpu);
   }
   TRY(client_.run(scripts::kConclude, arguments));
   for (const ConcludedJob& one : concluded) let_go(worker, one.name);

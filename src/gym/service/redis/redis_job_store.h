@@ -16,6 +16,7 @@
 #include "gym/service/job_store.h"
 #include "gym/service/redis/change_listener.h"
 #include "gym/service/redis/redis_client.h"
+#include "gym/service/redis/redis_gpu_records.h"
 
 namespace tritonsmith::gym::service {
 
@@ -72,6 +73,7 @@ class RedisJobStore : public JobStore {
   Status announce(const Lease& lease, const WorkerView& worker) override;
   Status depart(const std::string& worker) override;
 
+  GpuRecords& gpus() override { return gpus_; }
   Result<std::vector<WorkerView>> workers() const override;
   std::uint64_t changes() const override { return listener_.changes(); }
   void wait_for_change(std::uint64_t seen, Deadline deadline) const override {
@@ -96,6 +98,7 @@ class RedisJobStore : public JobStore {
 
   RedisJobStoreConfig config_;
   mutable RedisClient client_;
+  RedisGpuRecords gpus_;
   ChangeListener listener_;
   std::string epoch_;
   std::atomic<std::uint64_t> tickets_ = 0;

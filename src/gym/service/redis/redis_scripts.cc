@@ -13,6 +13,7 @@ local function clock(given)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function work_came() call('PUBLISH', key('work'), 'changed') end
+local function in_quarantine(gpu) return call('HEXISTS', key('quarantine'), gpu) == 1 end
 local function verdict_came() call('PUBLISH', key('verdicts'), 'changed') end
 -- Scores are doubles, which hold whole numbers up to 2^53 exactly: 2^44 jobs of each priority.
 local function enqueue(name)
@@ -49,8 +50,10 @@ local function leave(name)
   end
 end
 local function view(name)
-  local at = call('HMGET', job(name), 'state', 'verdict', 'submitted_ms', 'finished_ms')
-  return {name, at[1], at[2] or '', at[3] or '0', at[4] or '0'}
+  local at = call('HMGET', job(name), 'state', 'verdict', 'submitted_ms', 'finished_ms', 'doubt')
+  local is_done = at[1] == 'done'  -- a job in doubt keeps its first verdict, which is none of the view
+  return {name, at[1], is_done and at[2] or '', at[3] or '0', at[4] or '0',
+          is_unfinished(at[1]) and at[5] or ''}
 end
 local function cancel(now, client, name)
   local at = call('HMGET', job(name), 'state', 'worker')
@@ -226,8 +229,8 @@ local reply = {}
 local found = call('ZRANGEBYSCORE', key('events:') .. ARGV[1], '(' .. ARGV[2], '+inf',
                    'WITHSCORES', 'LIMIT', 0, ARGV[3])
 for k = 1, #found, 2 do
-  local at = call('HMGET', job(found[k]), 'state', 'verdict')
-  if at[1] == 'done' then
+  local at = call('HMGET', job(found[k]), 'state', 'verdict', 'doubt')
+  if at[1] == 'done' or (at[3] and is_unfinished(at[1])) then
     reply[#reply + 1] = found[k + 1]
     reply[#reply + 1] = found[k]
     reply[#reply + 1] = at[2]
@@ -261,6 +264,8 @@ for priority = 0, 2 do
 end
 counts[#counts + 1] = call('ZCARD', key('running'))
 counts[#counts + 1] = call('HGET', key('facts'), 'repeated_verdicts') or '0'
+counts[#counts + 1] = call('HLEN', key('quarantine'))
+counts[#counts + 1] = call('HGET', key('facts'), 'judged_again') or '0'
 return counts
 )";
 
@@ -283,7 +288,11 @@ return at[2]
 const char* const kTake = R"(
 local now, worker, span, ticket = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local count = tonumber(ARGV[5])  -- classes of devices; with 0 it takes every job
-hold(now, worker, span, 6 + count)
+local gpus = tonumber(ARGV[6])
+hold(now, worker, span, 7 + count + gpus)
+for k = 7 + count, 6 + count + gpus do
+  if in_quarantine(ARGV[k]) then return false end
+end
 -- The reply to this very call may have been lost: then the worker gets the same job.
 local last = call('HMGET', key('ticket:') .. worker, 'ticket', 'name')
 if last[1] == ticket and call('HGET', job(last[2]), 'worker') == worker then
@@ -305,7 +314,7 @@ for _, held in ipairs(call('ZRANGEBYSCORE', key('running'), latest, '+inf', 'LIM
   end
 end
 local classes = {''}
-for k = 6, 5 + count do classes[#classes + 1] = ARGV[k] end
+for k = 7, 6 + count do classes[#classes + 1] = ARGV[k] end
 if count == 0 then classes = call('SMEMBERS', key('devices')) end
 local name, best
 for _, device in ipairs(classes) do
@@ -328,15 +337,31 @@ hold(clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), 4)
 
 const char* const kConclude = R"(
 local now, worker, version, keep = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
-for k = 5, #ARGV, 3 do
-  local name, verdict, final = ARGV[k], ARGV[k + 1], ARGV[k + 2]
-  local at = call('HMGET', job(name), 'state', 'worker')
-  if is_unfinished(at[1]) then
+local has_work = false
+for k = 5, #ARGV, 4 do
+  local name, verdict, final, gpu = ARGV[k], ARGV[k + 1], ARGV[k + 2], ARGV[k + 3]
+  local at = call('HMGET', job(name), 'state', 'worker', 'doubt')
+  if gpu ~= '' and in_quarantine(gpu) then
+    if at[1] == 'running' and at[2] == worker then
+      call('HSET', job(name), 'state', 'queued', 'worker', '')
+      call('ZREM', key('running'), name)
+      enqueue(name)
+      has_work = true
+    end
+  elseif is_unfinished(at[1]) then
     if at[2] ~= '' and at[2] ~= worker then withdraw(name, at[2]) end
     leave(name)
+    if at[3] then
+      call('HDEL', job(name), 'doubt')
+      call('HINCRBY', key('facts'), 'judged_again', 1)
+    end
     call('HSET', job(name), 'state', 'done', 'worker', '', 'finished_ms', now,
-         'verdict', verdict, 'final', final, 'version', version)
+         'verdict', verdict, 'final', final, 'version', version, 'gpu', gpu)
     call('ZADD', key('finished'), now, name)
+    if gpu ~= '' then
+      call('ZADD', key('judged_on:') .. gpu, now, name)
+      call('ZREMRANGEBYRANK', key('judged_on:') .. gpu, 0, -(keep + 1))
+    end
     for _, client in ipairs(call('SMEMBERS', key('wanted:') .. name)) do
       if call('SISMEMBER', key('awaiting:') .. client, name) == 1 then
         notify_client(client, name)
@@ -347,6 +372,7 @@ for k = 5, #ARGV, 3 do
   end
 end
 forget_old(keep)
+if has_work then work_came() end
 verdict_came()
 )";
 

@@ -8,6 +8,7 @@ namespace {
 
 Json job_json(const JobView& job) {
   Json json = {{"id", job.name}, {"state", name_of(job.state)}, {"submitted_ms", job.submitted_ms}};
+  if (!job.doubt.empty()) json["doubt"] = job.doubt;
   if (job.state != JobState::done) return json;
   json["finished_ms"] = job.finished_ms;
   if (auto verdict = parse_json(job.verdict)) json["verdict"] = *std::move(verdict);

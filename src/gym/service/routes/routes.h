@@ -22,10 +22,14 @@ struct RouteContext {
 };
 
 // The context must outlive the routes.
-std::vector<Route> job_routes(const RouteContext& context);        // /v1/jobs, /v1/clients
-std::vector<Route> verdict_routes(const RouteContext& context);    // /v1/verdicts
-std::vector<Route> status_routes(const RouteContext& context);     // status, health, metrics
-std::vector<Route> kernelgym_routes(const RouteContext& context);  // /evaluate, /status, /results
+std::vector<Route> job_routes(const RouteContext& context);         // /v1/jobs, /v1/clients
+std::vector<Route> verdict_routes(const RouteContext& context);     // /v1/verdicts
+std::vector<Route> status_routes(const RouteContext& context);      // status, health, metrics
+std::vector<Route> quarantine_routes(const RouteContext& context);  // /v1/quarantine
+std::vector<Route> kernelgym_routes(const RouteContext& context);   // /evaluate, /status, /results
+
+// As the replies of /v1/quarantine and /v1/status have them.
+Json to_json(const std::vector<QuarantinedGpu>& gpus);
 
 // Waits until the job is done or cancelled, the time is over or the service stops. Returns the job
 // as it is then, or nothing for an unknown one.

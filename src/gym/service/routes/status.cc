@@ -1,4 +1,5 @@
 // The state of the service: /v1/status, /livez, /readyz, /healthz, /metrics and /openapi.json.
+#include "base/utc_time.h"
 #include "gym/service/routes/routes.h"
 #include "gym/service/service.h"
 
@@ -7,8 +8,9 @@ namespace {
 
 Json worker_json(const WorkerView& worker) {
   return {{"name", worker.name},       {"host", worker.host},       {"role", worker.role},
-          {"devices", worker.devices}, {"at_once", worker.at_once}, {"running", worker.running},
-          {"version", worker.version}, {"trouble", worker.trouble}, {"seen_ms", worker.seen_ms}};
+          {"devices", worker.devices}, {"gpus", worker.gpus},       {"at_once", worker.at_once},
+          {"running", worker.running}, {"version", worker.version}, {"trouble", worker.trouble},
+          {"seen_ms", worker.seen_ms}};
 }
 
 HttpReply status(const RouteContext& context) {
@@ -24,12 +26,17 @@ HttpReply status(const RouteContext& context) {
   if (!workers) return store_error(workers.error());
   Json judging = Json::array();
   for (const WorkerView& worker : *workers) judging.push_back(worker_json(worker));
+  const auto quarantined = context.job_store.gpus().quarantined();
+  if (!quarantined) return store_error(quarantined.error());
   const std::string trouble = context.health.trouble();
   return json_reply(200, {{"queued", std::move(queued)},
                           {"running", counts->running},
                           {"limit", counts->limit},
                           {"repeated_verdicts", counts->repeated_verdicts},
+                          {"judged_again", counts->judged_again},
                           {"workers", std::move(judging)},
+                          {"quarantine", to_json(*quarantined)},
+                          {"now_ms", unix_milliseconds()},
                           {"streams", context.metrics.streams()},
                           {"verdicts", std::move(verdicts)},
                           {"ready", context.health.why_not_ready().empty()},

@@ -52,8 +52,12 @@ struct ServiceFixture : ::testing::Test {
   }
   HttpReply call(const std::string& method, const std::string& path, const std::string& body = "",
                  const std::map<std::string, std::string>& query = {}) {
-    return service().answer(
-        {.method = method, .path = path, .query = query, .body = body, .submitter = submitter});
+    return service().answer({.method = method,
+                             .path = path,
+                             .query = query,
+                             .body = body,
+                             .submitter = submitter,
+                             .is_operator = is_operator});
   }
   static Json json_of(const HttpReply& reply) { return Json::parse(reply.body); }
   static std::string job_json(const std::string& kernel) {
@@ -93,6 +97,7 @@ struct ServiceFixture : ::testing::Test {
   RecallVerdict recall;
   api::SubmissionLimits limits;
   Submitter submitter;  // the submitter of the calls
+  bool is_operator = false;
   ServiceMetrics metrics;
   std::unique_ptr<JobStore> job_store;
   std::unique_ptr<JobDispatcher> dispatcher;
