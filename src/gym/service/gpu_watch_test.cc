@@ -29,7 +29,7 @@ struct GpuWatchTest : ::testing::Test {
   void conclude(const std::string& kernel) {
     const api::Submission job = wish(kernel, "ann");
     ASSERT_TRUE(store->submit(std::vector{job}, {}));
-    ASSERT_TRUE(store->take({.worker = "w"}));
+    ASSERT_TRUE(store->take({.worker = "w"}, 1));
     ASSERT_TRUE(store->conclude(
         "w", std::vector<ConcludedJob>{{api::job_name(job), api::accepted_verdict(), "GPU-1"}}));
   }

@@ -204,36 +204,48 @@ bool JobDispatcher::is_draining() const {
   return is_draining_;
 }
 
+// Takes a part of what there is room for at a time, so that another worker gets its share of a few
+// jobs.
 Status JobDispatcher::hand_over(api::Judge& judge) {
-  while (running_.size() < static_cast<std::size_t>(settings_.at_once) && !is_draining()) {
-    TRY_ASSIGN(auto submission, job_store_.take(lease_));
-    if (!submission) return ok();
-    const std::uint64_t id = next_id_++;
-    const std::string name = api::job_name(*submission);
-    running_.emplace(id, Running{.name = name});
-    submission->job.id = id;
-    if (!has_device(submission->job)) {
-      running_.erase(id);
-      TRY(conclude({{name, failed_verdict(*submission, ErrorClass::infrastructure,
-                                          fmt::format("this gym has no device '{}'; it has {}",
-                                                      submission->job.device,
-                                                      fmt::join(settings_.devices, ", ")))}}));
-      continue;
+  constexpr int parts = 4;
+  while (true) {
+    const int room = settings_.at_once - static_cast<int>(running_.size());
+    if (room <= 0 || is_draining()) return ok();
+    const int most = (room + parts - 1) / parts;
+    TRY_ASSIGN(auto taken, job_store_.take(lease_, most));
+    // All are noted first: if the judge breaks down, those that it never got are given back too.
+    for (api::Submission& submission : taken) {
+      submission.job.id = next_id_++;
+      running_.emplace(submission.job.id, Running{.name = api::job_name(submission)});
     }
-    const api::Submission copy = *submission;
-    Status submitted = judge.submit(std::move(submission->job));
-    if (submitted) continue;
-    // Nothing but a backend that is not here is refused by a judge in good order.
-    if (copy.job.backend != Backend::replay) return submitted;
-    running_.erase(id);
-    TRY(conclude(
-        {{name, failed_verdict(copy, ErrorClass::infrastructure, submitted.error().message)}}));
+    const int count = static_cast<int>(taken.size());
+    for (api::Submission& submission : taken) TRY(give_to(judge, std::move(submission)));
+    if (count < most) return ok();
   }
-  return ok();
+}
+
+Status JobDispatcher::give_to(api::Judge& judge, api::Submission submission) {
+  const auto end = [&](std::string why) {
+    const auto at = running_.find(submission.job.id);
+    const std::string name = at->second.name;
+    running_.erase(at);
+    return conclude(
+        {{name, failed_verdict(submission, ErrorClass::infrastructure, std::move(why))}});
+  };
+  if (!has_device(submission.job))
+    return end(fmt::format("this gym has no device '{}'; it has {}", submission.job.device,
+                           fmt::join(settings_.devices, ", ")));
+  Status submitted = judge.submit(submission.job);
+  // Nothing but a backend that is not here is refused by a judge in good order.
+  if (submitted || submission.job.backend != Backend::replay) return submitted;
+  return end(submitted.error().message);
 }
 
 // Takes back jobs that were cancelled, taken over or concluded elsewhere, or that are late.
 Status JobDispatcher::withdraw(api::Judge& judge) {
+  if (since_withdrawal_ && since_withdrawal_->milliseconds() < static_cast<double>(kGlance.count()))
+    return ok();
+  since_withdrawal_.emplace();
   TRY_ASSIGN(std::vector<std::string> leaving, job_store_.take_withdrawn(lease_.worker));
   TRY_ASSIGN(const auto late, job_store_.overdue());
   std::vector<ConcludedJob> concluded;

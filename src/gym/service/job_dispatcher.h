@@ -74,6 +74,7 @@ class JobDispatcher {
   void note_drained();
   bool is_draining() const;
   Status hand_over(api::Judge& judge);
+  Status give_to(api::Judge& judge, api::Submission submission);
   Status withdraw(api::Judge& judge);
   Status bring_back(api::Judge& judge);
   void notice(const Verdict& verdict);
@@ -94,7 +95,7 @@ class JobDispatcher {
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Running> running_;
   int faults_in_a_row_ = 0;
-  std::optional<Stopwatch> since_heartbeat_, since_look_;
+  std::optional<Stopwatch> since_heartbeat_, since_look_, since_withdrawal_;
 
   mutable std::mutex mutex_;  // guards the members below
   mutable std::condition_variable drained_;

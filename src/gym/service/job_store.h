@@ -151,9 +151,10 @@ class JobStore {
   //
   // Concludes queued jobs whose verdict is known from elsewhere, whatever their turn.
   virtual Status recall_queued() = 0;
-  // Takes the most urgent queued job, or one whose lease has ended. It runs from now on. A worker
-  // that asks is alive, so its own leases are renewed first.
-  virtual Result<std::optional<api::Submission>> take(const Lease& lease) = 0;
+  // Takes the most urgent queued jobs, or jobs whose lease has ended, at most so many. They run from
+  // now on. A worker that asks is alive, so its own leases are renewed first. Large jobs may come in
+  // several calls.
+  virtual Result<std::vector<api::Submission>> take(const Lease& lease, int most) = 0;
   // The worker's heartbeat: prolongs its hold on all jobs that it still has.
   virtual Status renew(const Lease& lease) = 0;
   // Writes verdicts down, all in one commit. Jobs that are not unfinished any more are passed over.

@@ -177,6 +177,25 @@ TEST_P(JobStoreContract, GivesAJobToAnotherWorkerOnceItsLeaseHasEnded) {
   EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty()) << "it is told once";
 }
 
+TEST_P(JobStoreContract, GivesAsManyJobsAtOnceAsAWorkerAsksFor) {
+  api::Submission urgent = wish("urgent");
+  urgent.priority = api::Priority::high;
+  submit({wish("first"), wish("second"), wish("third"), urgent});
+  const auto kernels = [&](int most) {
+    std::vector<std::string> names;
+    const auto taken = store().take(lease, most);
+    EXPECT_TRUE(taken);
+    for (const api::Submission& one : *taken) names.push_back(one.job.kernel);
+    return names;
+  };
+  EXPECT_EQ(kernels(2), (std::vector<std::string>{"urgent", "first"}));
+  EXPECT_EQ(store().counts()->running, 2);
+  EXPECT_EQ(kernels(9), (std::vector<std::string>{"second", "third"}));
+  EXPECT_TRUE(kernels(9).empty());
+  now += lease.span.count();
+  EXPECT_EQ(take_kernel({.worker = "other", .span = lease.span}), "urgent") << "each has a lease";
+}
+
 TEST_P(JobStoreContract, GivesNoWorkerItsOwnJobOnceMore) {
   submit({wish("k", "ann")});
   EXPECT_EQ(take_kernel(), "k");

@@ -2,6 +2,7 @@
 // lends it the database, the lock of both and the queue.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,9 @@ class SqliteGpuRecords : public GpuRecords {
   // The job store calls these with the lock held.
   //
   bool holds(const std::string& gpu) const { return held_.contains(gpu); }
+  bool holds_any(const std::vector<std::string>& gpus) const {
+    return std::ranges::any_of(gpus, [&](const std::string& gpu) { return holds(gpu); });
+  }
   int size() const { return static_cast<int>(held_.size()); }
   std::int64_t judged_again() const { return judged_again_; }
   // Returns why the job's verdict is in doubt; empty if it is not.

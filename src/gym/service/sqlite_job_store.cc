@@ -282,20 +282,22 @@ Status SqliteJobStore::dismiss(const std::string& client) {
   return cancel_all(client);
 }
 
-Result<std::optional<api::Submission>> SqliteJobStore::take(const Lease& lease) {
+Result<std::vector<api::Submission>> SqliteJobStore::take(const Lease& lease, int most) {
   CHECK(!lease.worker.empty(), "a worker has a name");
   const std::lock_guard lock(mutex_);
   const std::int64_t now = now_();
   unfinished_.renew(lease, now);  // a worker that asks is alive, whatever the clock says
   unfinished_.reclaim(now);
-  if (std::ranges::any_of(lease.gpus, [&](const auto& gpu) { return gpus_.holds(gpu); }))
-    return std::optional<api::Submission>();
-  const std::optional<std::string> name = unfinished_.next(lease.devices);
-  if (!name) return std::optional<api::Submission>();
-  TRY_ASSIGN(api::Submission submission, submission_of(*name));
-  unfinished_.start(*name, lease, now);
-  changed();
-  return std::optional<api::Submission>(std::move(submission));
+  std::vector<api::Submission> taken;
+  while (std::ssize(taken) < most && !gpus_.holds_any(lease.gpus)) {
+    const std::optional<std::string> name = unfinished_.next(lease.devices);
+    if (!name) break;
+    TRY_ASSIGN(api::Submission submission, submission_of(*name));
+    unfinished_.start(*name, lease, now);
+    taken.push_back(std::move(submission));
+  }
+  if (!taken.empty()) changed();
+  return taken;
 }
 
 Status SqliteJobStore::renew(const Lease& lease) {
@@ -318,7 +320,7 @@ Status SqliteJobStore::conclude(const std::string& worker,
   Status written = [&]() -> Status {
     TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
     for (const ConcludedJob& one : concluded)
-      if (counts(one)) TRY(conclude_one(one));
+      if (unfinished_.find(one.name) != nullptr && !gpus_.holds(one.gpu)) TRY(conclude_one(one));
     TRY(database_->run("UPDATE facts SET value = ? WHERE name = 'last_event'", last_event_));
     TRY(forget_old());
     return transaction.commit();
@@ -338,10 +340,6 @@ Status SqliteJobStore::conclude(const std::string& worker,
   }
   changed();
   return ok();
-}
-
-bool SqliteJobStore::counts(const ConcludedJob& concluded) const {
-  return unfinished_.find(concluded.name) != nullptr && !gpus_.holds(concluded.gpu);
 }
 
 Result<std::optional<UnfinishedJob>> SqliteJobStore::queue_again(const std::string& name) {

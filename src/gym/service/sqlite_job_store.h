@@ -43,7 +43,7 @@ class SqliteJobStore : public JobStore {
   Result<JobCounts> counts() const override;
 
   Status recall_queued() override;
-  Result<std::optional<api::Submission>> take(const Lease& lease) override;
+  Result<std::vector<api::Submission>> take(const Lease& lease, int most) override;
   Status renew(const Lease& lease) override;
   Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) override;
   void give_back(const std::string& worker, const std::string& name) override;
@@ -96,8 +96,6 @@ class SqliteJobStore : public JobStore {
   Result<JobView> enter_recalled(const Offer& offer);
   Status want(const std::string& client, const std::string& name, bool is_done);
   Status conclude_one(const ConcludedJob& concluded);
-  // A GPU in quarantine brings no verdict.
-  bool counts(const ConcludedJob& concluded) const;
   Result<std::optional<UnfinishedJob>> queue_again(const std::string& name);
   Status forget_old();
   Result<api::Submission> submission_of(const std::string& name);

@@ -248,20 +248,22 @@ std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
   return arguments;
 }
 
-Result<std::optional<api::Submission>> RedisJobStore::take(const Lease& lease) {
+Result<std::vector<api::Submission>> RedisJobStore::take(const Lease& lease, int most) {
   CHECK(!lease.worker.empty(), "a worker has a name");
-  std::vector<std::string> wishes = {std::to_string(++tickets_),
+  std::vector<std::string> wishes = {std::to_string(++tickets_), std::to_string(most),
                                      std::to_string(lease.devices.size()),
                                      std::to_string(lease.gpus.size())};
   wishes.insert(wishes.end(), lease.devices.begin(), lease.devices.end());
   wishes.insert(wishes.end(), lease.gpus.begin(), lease.gpus.end());
   TRY_ASSIGN(const RedisReply reply,
              client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
-  if (reply.size() == 0) return std::optional<api::Submission>();
-  const std::string name = reply.text_at(0);
-  TRY_ASSIGN(api::Submission submission, parse_stored_submission(reply.text_at(1)));
-  hold(lease.worker, name);
-  return std::optional<api::Submission>(std::move(submission));
+  std::vector<api::Submission> taken;
+  for (std::size_t k = 0; k + 1 < reply.size(); k += 2) {
+    TRY_ASSIGN(api::Submission submission, parse_stored_submission(reply.text_at(k + 1)));
+    taken.push_back(std::move(submission));
+  }
+  for (std::size_t k = 0; k < reply.size(); k += 2) hold(lease.worker, reply.text_at(k));
+  return taken;
 }
 
 Status RedisJobStore::renew(const Lease& lease) {

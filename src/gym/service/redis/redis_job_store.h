@@ -64,7 +64,7 @@ class RedisJobStore : public JobStore {
   Result<JobCounts> counts() const override;
 
   Status recall_queued() override;
-  Result<std::optional<api::Submission>> take(const Lease& lease) override;
+  Result<std::vector<api::Submission>> take(const Lease& lease, int most) override;
   Status renew(const Lease& lease) override;
   Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) override;
   void give_back(const std::string& worker, const std::string& name) override;

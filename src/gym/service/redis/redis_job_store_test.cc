@@ -28,9 +28,9 @@ class RedisJobStoreTest : public ::testing::Test {
     return std::get<std::vector<JobView>>(*submitted).at(0).state;
   }
   static std::string take(JobStore& store, const Lease& lease) {
-    const auto taken = store.take(lease);
+    const auto taken = store.take(lease, 1);
     EXPECT_TRUE(taken) << taken.error().message;
-    return *taken ? (*taken)->job.kernel : "";
+    return taken->empty() ? "" : taken->at(0).job.kernel;
   }
   static void conclude(JobStore& store, const std::string& kernel) {
     EXPECT_TRUE(store.conclude("worker", std::vector<ConcludedJob>{{api::job_name(wish(kernel)),

@@ -287,16 +287,27 @@ return at[2]
 
 const char* const kTake = R"(
 local now, worker, span, ticket = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local count = tonumber(ARGV[5])  -- classes of devices; with 0 it takes every job
-local gpus = tonumber(ARGV[6])
-hold(now, worker, span, 7 + count + gpus)
-for k = 7 + count, 6 + count + gpus do
-  if in_quarantine(ARGV[k]) then return false end
+local most = tonumber(ARGV[5])
+local count = tonumber(ARGV[6])  -- classes of devices; with 0 it takes every job
+local gpus = tonumber(ARGV[7])
+hold(now, worker, span, 8 + count + gpus)
+for k = 8 + count, 7 + count + gpus do
+  if in_quarantine(ARGV[k]) then return {} end
 end
--- The reply to this very call may have been lost: then the worker gets the same job.
-local last = call('HMGET', key('ticket:') .. worker, 'ticket', 'name')
-if last[1] == ticket and call('HGET', job(last[2]), 'worker') == worker then
-  return {last[2], call('HGET', job(last[2]), 'submission')}
+local reply, bytes = {}, 0
+local function hand_out(name)
+  local submission = call('HGET', job(name), 'submission')
+  reply[#reply + 1] = name
+  reply[#reply + 1] = submission
+  bytes = bytes + #submission
+end
+-- The reply to this very call may have been lost: then the worker gets the same jobs.
+local last = call('HMGET', key('ticket:') .. worker, 'ticket', 'names')
+if last[1] == ticket then
+  for name in string.gmatch(last[2], '%S+') do
+    if call('HGET', job(name), 'worker') == worker then hand_out(name) end
+  end
+  if #reply > 0 then return reply end
 end
 -- The jobs of workers that did not renew their lease are queued again.
 for _, name in ipairs(call('ZRANGEBYSCORE', key('running'), '-inf', now, 'LIMIT', 0, 1000)) do
@@ -314,21 +325,32 @@ for _, held in ipairs(call('ZRANGEBYSCORE', key('running'), latest, '+inf', 'LIM
   end
 end
 local classes = {''}
-for k = 7, 6 + count do classes[#classes + 1] = ARGV[k] end
+for k = 8, 7 + count do classes[#classes + 1] = ARGV[k] end
 if count == 0 then classes = call('SMEMBERS', key('devices')) end
-local name, best
-for _, device in ipairs(classes) do
-  local at = call('ZRANGE', key('queue:') .. device, 0, 0, 'WITHSCORES')
-  if at[1] and (not best or tonumber(at[2]) < best) then name, best = at[1], tonumber(at[2]) end
+local function first_in_queue()
+  local name, best
+  for _, device in ipairs(classes) do
+    local at = call('ZRANGE', key('queue:') .. device, 0, 0, 'WITHSCORES')
+    if at[1] and (not best or tonumber(at[2]) < best) then name, best = at[1], tonumber(at[2]) end
+  end
+  return name
 end
-if not name then return false end
-dequeue(name)
-call('HSET', job(name), 'state', 'running', 'worker', worker, 'span', span)
-call('ZADD', key('running'), now + span, name)
-call('SREM', key('withdrawn:') .. worker, name)
-call('HSET', key('ticket:') .. worker, 'ticket', ticket, 'name', name)
-call('EXPIRE', key('ticket:') .. worker, 3600)
-return {name, call('HGET', job(name), 'submission')}
+local taken = {}
+while #taken < most and bytes < 8388608 do
+  local name = first_in_queue()
+  if not name then break end
+  dequeue(name)
+  call('HSET', job(name), 'state', 'running', 'worker', worker, 'span', span)
+  call('ZADD', key('running'), now + span, name)
+  call('SREM', key('withdrawn:') .. worker, name)
+  taken[#taken + 1] = name
+  hand_out(name)
+end
+if #taken > 0 then
+  call('HSET', key('ticket:') .. worker, 'ticket', ticket, 'names', table.concat(taken, ' '))
+  call('EXPIRE', key('ticket:') .. worker, 3600)
+end
+return reply
 )";
 
 const char* const kRenew = R"(

@@ -16,7 +16,7 @@
 //   awaiting:CLIENT set of the jobs whose verdict a client has yet to get
 //   events:CLIENT   sorted set of the jobs whose verdict a client got, by the event's number
 //   withdrawn:WORKER set of the jobs that a worker need not judge any more
-//   ticket:WORKER   the last call of take by a worker, and the job that it got
+//   ticket:WORKER   the last call of take by a worker that got jobs, and their names
 //   gone            sorted set of the clients that have left
 //   owned           hash: how many unfinished jobs a submitter has
 //   aliases, aliases_of:NAME   names that submitters gave to jobs
@@ -55,13 +55,13 @@ extern const char* const kCounts;         // -> queued by priority (3), running,
                                           // GPUs in quarantine, jobs judged again
 extern const char* const kQueued;         // -> names
 extern const char* const kSubmission;     // name -> submission, or nil unless it is queued
-extern const char* const kTake;       // time, worker, span, ticket, how many classes of devices and
-                                      // GPUs, the classes, the GPUs, names that it holds
-                                      // -> name, submission; or nil
-extern const char* const kRenew;      // time, worker, span, names that it holds
-extern const char* const kConclude;   // time, worker, version, finished jobs to keep, then per job:
-                                      // name, verdict, final (1 or 0), GPU ("": none)
-extern const char* const kGiveBack;   // worker, name
+extern const char* const kTake;      // time, worker, span, ticket, most jobs, how many classes of
+                                     // devices and GPUs, the classes, the GPUs, names that it holds
+                                     // -> name, submission; ...
+extern const char* const kRenew;     // time, worker, span, names that it holds
+extern const char* const kConclude;  // time, worker, version, finished jobs to keep, then per job:
+                                     // name, verdict, final (1 or 0), GPU ("": none)
+extern const char* const kGiveBack;  // worker, name
 extern const char* const kWithdrawn;  // worker -> names
 extern const char* const kOverdue;    // time -> submissions
 extern const char* const kAnnounce;   // time, worker, span, what it says of itself

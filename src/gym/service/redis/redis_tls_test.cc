@@ -96,9 +96,9 @@ TEST_F(RedisTlsTest, SharesJobsOverAnEncryptedLinkByAUserWhoMayTouchItsKeysAlone
   ASSERT_TRUE(worker) << worker.error().message;
   const std::string large(1 << 20, 'k');  // many records of TLS
   ASSERT_TRUE((*door)->submit(std::vector{wish(large)}, {}));
-  const auto taken = (*worker)->take({.worker = "worker"});
-  ASSERT_TRUE(taken && *taken);
-  EXPECT_EQ((*taken)->job.kernel, large);
+  const auto taken = (*worker)->take({.worker = "worker"}, 1);
+  ASSERT_TRUE(taken && taken->size() == 1);
+  EXPECT_EQ(taken->at(0).job.kernel, large);
   const Deadline deadline = Deadline::in_seconds(20);
   const std::uint64_t seen = (*door)->changes();
   ASSERT_TRUE((*worker)->conclude(

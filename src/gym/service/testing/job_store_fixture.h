@@ -50,9 +50,9 @@ class JobStoreFixture : public ::testing::Test {
   }
   std::string take_kernel() { return take_kernel(lease); }
   std::string take_kernel(const Lease& by) {
-    const auto taken = store().take(by);
+    const auto taken = store().take(by, 1);
     EXPECT_TRUE(taken);
-    return *taken ? (*taken)->job.kernel : "";
+    return taken->empty() ? "" : taken->at(0).job.kernel;
   }
   void conclude(const std::string& kernel, const Verdict& verdict = api::accepted_verdict()) {
     conclude_by(lease.worker, kernel, verdict);
