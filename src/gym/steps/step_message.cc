@@ -20,6 +20,7 @@ Json request_json(const CaptureRequest& request) {
           {"init_args", request.init_args_json},
           {"inputs", request.inputs_json},
           {"tensors", request.tensors_json},
+          {"known", request.known_json},
           {"target", request.target},
           {"device", request.device_json}};
 }
@@ -32,7 +33,13 @@ Json request_json(const CompileRequest& request) {
           {"num_ctas", request.num_ctas},
           {"maxnreg", request.maxnreg},
           {"target", request.target},
+          {"ptx", request.ptx},
+          {"wants_ptx", request.wants_ptx},
           {"job", request.job}};
+}
+
+tl::unexpected<Error> unknown_step(const std::string& step) {
+  return fail("step: must be capture or compile, and not '{}'", step);
 }
 
 Json stages_json(const sandbox::StageTimes& stages) {
@@ -126,6 +133,7 @@ Result<StepOutcome> outcome_from_json(const Json& json) {
     TRY(reader.status());
     return StepOutcome(std::move(outcome));
   }
+  if (step != "compile") return unknown_step(step);
   TRY_ASSIGN(CompileOutcome outcome, result_from_json<CompileOutcome>(reader, [](JsonReader& from) {
                return compile::compiled_kernel_from_json(from.object("kernel"));
              }));
@@ -142,7 +150,9 @@ Json to_json(const StepRequest& request) {
 
 Result<StepRequest> step_request_from_json(const Json& json) {
   JsonReader reader(json);
-  if (reader.string("step") == "capture") {
+  const std::string step = reader.string("step");
+  TRY(reader.status());
+  if (step == "capture") {
     CaptureRequest request{.role = reader.boolean("is_task") ? capture::CaptureRole::task
                                                              : capture::CaptureRole::candidate,
                            .source = reader.string("source"),
@@ -150,17 +160,21 @@ Result<StepRequest> step_request_from_json(const Json& json) {
                            .init_args_json = reader.string("init_args"),
                            .inputs_json = reader.string("inputs"),
                            .tensors_json = reader.string("tensors"),
+                           .known_json = reader.string("known"),
                            .target = reader.string("target"),
                            .device_json = reader.string("device")};
     TRY(reader.status());
     return StepRequest(std::move(request));
   }
+  if (step != "compile") return unknown_step(step);
   CompileRequest request{.ttir = reader.string("ttir"),
                          .num_warps = static_cast<int>(reader.integer("num_warps")),
                          .num_stages = static_cast<int>(reader.integer("num_stages")),
                          .num_ctas = static_cast<int>(reader.integer("num_ctas")),
                          .maxnreg = static_cast<int>(reader.integer("maxnreg")),
                          .target = reader.string("target"),
+                         .ptx = reader.string("ptx"),
+                         .wants_ptx = reader.boolean("wants_ptx"),
                          .job = static_cast<std::uint64_t>(reader.integer("job"))};
   TRY(reader.status());
   return StepRequest(std::move(request));

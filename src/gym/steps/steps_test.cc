@@ -79,6 +79,49 @@ class StepsTest : public ::testing::Test {
   const StepQueueConfig config{.address = server.address()};
 };
 
+// A guest elsewhere must see what a guest here sees.
+TEST(StepMessage, CarriesAllOfARequest) {
+  const StepRequest asked = capture::CaptureRequest{.role = capture::CaptureRole::candidate,
+                                                    .source = "source",
+                                                    .path = "path",
+                                                    .init_args_json = "[1]",
+                                                    .inputs_json = "[2]",
+                                                    .tensors_json = "[3]",
+                                                    .known_json = "[4]",
+                                                    .target = "sm_80",
+                                                    .device_json = "{}"};
+  const auto read = step_request_from_json(to_json(asked));
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& capture = std::get<capture::CaptureRequest>(*read);
+  EXPECT_EQ(capture.role, capture::CaptureRole::candidate);
+  EXPECT_EQ(capture.source + capture.path, "sourcepath");
+  EXPECT_EQ(capture.init_args_json + capture.inputs_json, "[1][2]");
+  EXPECT_EQ(capture.tensors_json + capture.known_json, "[3][4]");
+  EXPECT_EQ(capture.target + capture.device_json, "sm_80{}");
+  const StepRequest compiling = compile::CompileRequest{.ttir = "ttir",
+                                                        .num_warps = 8,
+                                                        .num_stages = 4,
+                                                        .num_ctas = 2,
+                                                        .maxnreg = 64,
+                                                        .target = "sm_80",
+                                                        .ptx = "ptx",
+                                                        .wants_ptx = true,
+                                                        .job = 9};
+  const auto compile_read = step_request_from_json(to_json(compiling));
+  ASSERT_TRUE(compile_read) << compile_read.error().message;
+  const auto& compile = std::get<compile::CompileRequest>(*compile_read);
+  EXPECT_EQ(compile.ttir + compile.target + compile.ptx, "ttirsm_80ptx");
+  EXPECT_EQ(compile.num_warps + compile.num_stages + compile.num_ctas + compile.maxnreg, 78);
+  EXPECT_TRUE(compile.wants_ptx);
+  EXPECT_EQ(compile.job, 9U);
+}
+
+TEST(StepMessage, RefusesAStepOfAnotherKind) {
+  const auto read = step_request_from_json(Json{{"step", "bake"}});
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("bake"));
+}
+
 TEST_F(StepsTest, CapturesAndCompilesOnAnotherHost) {
   const Host host(config, kKey);
   const auto pool = judge_pool();
