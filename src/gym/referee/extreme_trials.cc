@@ -5,6 +5,7 @@
 
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
+#include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
 
 namespace tritonsmith::gym::referee {
@@ -41,7 +42,13 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
     equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
                                  replay::kKernelPatience);
   trial::TrialResult result = run_ordered_trial(equipment, config);
-  if (says_nothing(result, kind, context.task, context.is_finite)) return TrialOutcome::nothing;
+  if (says_nothing(result, kind, context.task, context.is_finite)) {
+    // The bounds of a draw may be those of the task's domain, as of probabilities.
+    if (!trial::InputPlan(context.task).has_bounded_input()) return TrialOutcome::nothing;
+    config.within_bounds = true;
+    result = run_ordered_trial(equipment, config);
+    if (says_nothing(result, kind, context.task, context.is_finite)) return TrialOutcome::nothing;
+  }
   tell_weakness(equipment, config, result);
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && config.watch_launches)

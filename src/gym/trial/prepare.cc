@@ -122,7 +122,7 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   const std::vector<int> ours = input_tensors(config.task);
   const std::vector<int> theirs = input_tensors(config.candidate);
   if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
-  auto changes = InputPlan(config.task, config.numbers)
+  auto changes = InputPlan(config.task, config.numbers, config.within_bounds)
                      .input_changes(config.kind, rng, sides.reference.tensors());
   for (const auto* plan : {&config.task, &config.candidate})
     for (const int place : plan->read_inputs)
@@ -204,7 +204,8 @@ std::optional<replay::Stop> draw(Sides& sides) {
   if (config.candidate.first_call)
     if (auto stop = draw_for_first_call(sides)) return stop;
   Rng rng(sides.seed_of("perturb"), "draws", 0);
-  const auto changes = InputPlan(config.task, config.numbers).draw_changes(config.kind, rng);
+  const auto changes =
+      InputPlan(config.task, config.numbers, config.within_bounds).draw_changes(config.kind, rng);
   sides.seed("inputs");
   return sides.reference.run(plan::Phase::inputs, [&](std::size_t step) {
     const c10::InferenceMode no_gradients(true);

@@ -29,6 +29,7 @@ struct TrialConfig {
   int trial = 0;
   Perturbation kind = Perturbation::plain;
   std::optional<WeightChange> weights;  // if not set, the perturbation decides
+  bool within_bounds = false;           // inputs drawn between two bounds stay there
   double nudge = 0;                     // moves inputs a little besides (weakness.h)
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;

@@ -147,7 +147,8 @@ void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& give
   if ((name != "any" && name != "all") || call.args.empty() || !given.is_exact(call.args[0]))
     return;
   const int asked = std::get<TensorRef>(call.args[0].data).index;
-  if (task.tensors.at(static_cast<std::size_t>(asked)).dtype != DType::boolean) return;
+  const DType dtype = task.tensors.at(static_cast<std::size_t>(asked)).dtype;
+  if (dtype != DType::boolean && dtype != DType::uint8) return;
   facts.asks_any_or_all = true;
   if (call.args.size() > 1)
     if (const auto* dimension = std::get_if<std::int64_t>(&call.args[1].data))

@@ -102,18 +102,35 @@ bool is_changeable(const at::Tensor& tensor) {
           (tensor.is_floating_point() && tensor.element_size() > 1));
 }
 
+bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
+  return std::ranges::any_of(draws, [&](const InputDraw& draw) {
+    return draw.kind == DrawKind::uniform &&
+           std::ranges::find(draw.inputs, input) != draw.inputs.end();
+  });
+}
+
 }  // namespace
 
-InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers)
+bool InputPlan::has_bounded_input() const {
+  const std::vector<InputDraw> draws = plan::analysis::input_draws(task_);
+  return std::ranges::any_of(inputs_, [&](int input) {
+    return plan::analysis::is_drawn_directly(task_, input) && is_drawn_within_bounds(draws, input);
+  });
+}
+
+InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bool within_bounds)
     : task_(task),
       numbers_(numbers),
+      within_bounds_(within_bounds),
       facts_(plan::analysis::forward_facts(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
       draws_(plan::analysis::input_draws(task)) {
   for (const int input : inputs_)
-    ways_.push_back(plan::analysis::is_drawn_directly(task, input) ? Way::directly
-                                                                   : Way::never_drawn);
+    ways_.push_back(plan::analysis::is_drawn_directly(task, input) &&
+                            !(within_bounds && is_drawn_within_bounds(draws_, input))
+                        ? Way::directly
+                        : Way::never_drawn);
   const auto place_of = [&](int input) {
     return static_cast<std::size_t>(std::ranges::find(inputs_, input) - inputs_.begin());
   };
@@ -153,7 +170,8 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
 }
 
 bool InputPlan::asks_of(Perturbation kind, int input) const {
-  return facts_.asks_any_or_all && tensor_of(task_, input).dtype == plan::DType::boolean &&
+  const plan::DType dtype = tensor_of(task_, input).dtype;
+  return facts_.asks_any_or_all && (dtype == plan::DType::boolean || dtype == plan::DType::uint8) &&
          (kind == Perturbation::uneven || kind == Perturbation::ragged ||
           kind == Perturbation::scaled || kind == Perturbation::sparse);
 }
@@ -320,13 +338,18 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
   });
   // A row that a mask hides whole has no softmax.
   if (makes_mask && kind == Perturbation::sparse) return {};
-  if (draw.is_as_drawn && (draw.kind == DrawKind::normal || draw.kind == DrawKind::uniform))
+  const bool may_leave = draw.kind == DrawKind::uniform && !within_bounds_;
+  if (draw.is_as_drawn && (draw.kind == DrawKind::normal || may_leave))
     return direct(kind, draw.inputs[0], unit, rng);
   switch (draw.kind) {
     case DrawKind::normal:
       return of_normal(kind, draw, unit, rng);
-    case DrawKind::uniform:
-      return of_uniform(kind, draw, unit.nth, rng);
+    case DrawKind::uniform: {
+      InputChange change = of_uniform(kind, draw, unit.nth, rng);
+      if (within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)
+        change.numbers.assign(16, draw.low);
+      return change;
+    }
     case DrawKind::whole: {
       InputChange change{.seed = rng.next_u64(), .numbers = met_by(draw)};
       if (kind == Perturbation::scaled && !facts_.overwrites_places && !facts_.gives_places)

@@ -20,8 +20,10 @@ namespace tritonsmith::gym::trial {
 // Which inputs and draws of a task can be changed, and how. It refers to the task.
 class InputPlan {
  public:
-  // `numbers` are the candidate's own, or null. The plan refers to them.
-  explicit InputPlan(const plan::Plan& task, const CandidateNumbers* numbers = nullptr);
+  // `numbers` are the candidate's own, or null. The plan refers to them. `within_bounds`: inputs that
+  // were drawn between two bounds stay there. They may else leave them, as other inputs do.
+  explicit InputPlan(const plan::Plan& task, const CandidateNumbers* numbers = nullptr,
+                     bool within_bounds = false);
 
   // Says whether an extreme kind changes anything, in a way that no other kind of it does.
   bool is_changed_by(Perturbation kind) const;
@@ -29,6 +31,8 @@ class InputPlan {
   bool is_pointwise() const {
     return facts_.is_elementwise && task_.unplanned.empty() && ways_ == std::vector{Way::directly};
   }
+  // Says whether a generator drew an input directly, and between two bounds.
+  bool has_bounded_input() const;
   // The changes of draws, by the step that makes them.
   std::map<std::size_t, device::InputChange> draw_changes(Perturbation kind, Rng& rng) const;
   // The changes of the drawn inputs, in the inputs' order.
@@ -64,6 +68,7 @@ class InputPlan {
 
   const plan::Plan& task_;
   const CandidateNumbers* numbers_;
+  bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
   std::vector<int> inputs_;
   std::set<int> scores_;                          // inputs that decide an attention's scores

@@ -163,6 +163,18 @@ std::int64_t random_row(const at::Tensor& table, Rng& rng) {
   return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(table.size(0))));
 }
 
+// Each number takes the place of an element.
+void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
+  constexpr std::size_t most = 64;
+  at::Tensor all = tensor.view({-1});
+  const std::size_t count = std::min(most, numbers.size());
+  if (count == 0 || all.numel() < 2 * static_cast<std::int64_t>(count)) return;
+  const at::Tensor at = random_places(static_cast<std::int64_t>(count), all.numel(), all);
+  const std::vector<double> first(numbers.begin(),
+                                  numbers.begin() + static_cast<std::ptrdiff_t>(count));
+  all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
+}
+
 void make_uneven(at::Tensor& tensor, const InputChange& change) {
   constexpr double little = 4, level = 0.5, beyond = 1.5;
   const bool moves = change.reach > 0;
@@ -173,7 +185,7 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   sort_rows(rows.next(), false);
   sort_rows(rows.next(), true);
   if (change.may_tie) level_rows(rows.next(), moves);
-  if (!moves) return;
+  if (!moves) return put_numbers(tensor, change.numbers);
   const double shift = std::min(little, change.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
@@ -269,18 +281,6 @@ void flip(at::Tensor& tensor) {
   tensor.copy_(at::where(chosen, at::where(tensor == low, high, low), tensor));
 }
 
-// Most elements become one and the same of the drawn values, or its neighbour.
-void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
-  constexpr std::size_t most = 64;
-  at::Tensor all = tensor.view({-1});
-  const std::size_t count = std::min(most, numbers.size());
-  if (count == 0 || all.numel() < 2 * static_cast<std::int64_t>(count)) return;
-  const at::Tensor at = random_places(static_cast<std::int64_t>(count), all.numel(), all);
-  const std::vector<double> first(numbers.begin(),
-                                  numbers.begin() + static_cast<std::ptrdiff_t>(count));
-  all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
-}
-
 // One of the numbers that were drawn becomes another one of them.
 void leave_one_out(at::Tensor& tensor) {
   const at::Tensor two =
@@ -288,6 +288,7 @@ void leave_one_out(at::Tensor& tensor) {
   tensor.copy_(at::where(tensor == two[0], two[1], tensor));
 }
 
+// Most elements become one and the same of the drawn values, or its neighbour.
 void skew(at::Tensor& tensor) {
   constexpr double share = 0.7, share_of_neighbours = 0.1;
   const at::Tensor same = tensor.reshape({-1})[0].clone(), most = tensor.max();
