@@ -33,6 +33,7 @@ RL = {
     "kerneltune": ["compiled = 0.3", "speed = 0.5", "saturation_begin = 0.85"],
     "dr-kernel": ['advantage = "trloo"', "limit = 3", "mrs_high = 1.001", "prs = true", "coverage = 0.5"],
     "tritonrl": ['credit = "hierarchical"', "plan_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
+    "distil-on-policy": ["weight = 1.0", "steps = 100"],
     "rl-small": ['style = "compact"', "learning_rate = 0.0002"],
 }
 SFT = {
@@ -100,8 +101,9 @@ class Data:
                 sys.exit(f"FAILED to make a model: {made.stderr}")
 
     def rl_settings(self, config, where):
-        references = [f"tasks.references={self.references}"] if config == "kernel-coder" else []
-        return [f"model.path={self.model}", f"tasks.path={self.tasks}", f"run.dir={where}", *references]
+        own = {"kernel-coder": [f"tasks.references={self.references}"],
+               "distil-on-policy": [f"teacher.path={self.folder / 'start'}"]}  # of the same tokenizer
+        return [f"model.path={self.model}", f"tasks.path={self.tasks}", f"run.dir={where}", *own.get(config, [])]
 
     def sft_settings(self, where):
         return [f"model.path={self.model}", f"data.examples={self.examples}", f"run.dir={where}"]
