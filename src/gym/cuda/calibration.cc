@@ -36,7 +36,7 @@ extern "C" __global__ void calibrate_memory(float4* into, const float4* from,
 )cuda";
 
 constexpr std::size_t kHalfBytes = std::size_t{128} << 20;  // beyond the cache of every GPU
-constexpr unsigned kThreads = 256, kBlocksEach = 8;         // blocks on each multiprocessor
+constexpr unsigned kThreadsEach = 256, kBlocksEach = 8;     // blocks on each multiprocessor
 constexpr unsigned kSteps = 65'536, kPasses = 8;            // some 2 ms and 1 ms on an H100
 constexpr int kFewestRounds = 10;
 
@@ -105,7 +105,7 @@ Status CalibrationKernels::run_round(CUdeviceptr memory) {
   std::array<void*, 2> of_compute = {static_cast<void*>(&into), static_cast<void*>(&steps)};
   std::array<void*, 4> of_memory = {static_cast<void*>(&into), static_cast<void*>(&from),
                                     static_cast<void*>(&quads), static_cast<void*>(&passes)};
-  const LaunchShape shape{.grid = {blocks_, 1, 1}, .threads = kThreads};
+  const LaunchShape shape{.grid = {blocks_, 1, 1}, .threads = kThreadsEach};
   const auto queue = [&]() -> CUresult {
     if (const CUresult result = events_[0].record(); result != CUDA_SUCCESS) return result;
     if (const CUresult result = launch(driver_, compute_, shape, of_compute.data());
