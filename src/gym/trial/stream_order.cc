@@ -123,7 +123,7 @@ class RaceFinder {
     phase_begin_ = step;
     const bool is_first = phase == plan::Phase::first_call && plan_.first_call.has_value();
     for (const int storage : storages_of(is_first ? plan_.first_call->inputs : plan_.inputs))
-      writes_[storage] = {clocks_.current(), time_of_caller(step)};
+      writes_[storage] = {{clocks_.current(), {clocks_.current(), time_of_caller(step)}}};
   }
 
   void take(int k, const Accesses& accesses) {
@@ -136,15 +136,16 @@ class RaceFinder {
     }
     for (const int storage : accesses.reads) reads_[storage][clocks_.current()] = k;
     for (const int storage : accesses.writes) {
-      writes_[storage] = {clocks_.current(), time_of(k), k};
+      std::erase_if(writes_[storage],
+                    [&](const auto& each) { return clocks_.has_finished(each.second); });
+      writes_[storage][clocks_.current()] = {clocks_.current(), time_of(k), k};
       reads_.erase(storage);
     }
   }
 
   void check_after_write(int storage, int k) {
-    const auto write = writes_.find(storage);
-    if (write != writes_.end() && !clocks_.has_finished(write->second))
-      note(k, write->second.step, "uses what", "writes");
+    for (const auto& [stream, write] : writes_[storage])
+      if (!clocks_.has_finished(write)) note(k, write.step, "uses what", "writes");
   }
 
   void check_the_end() {
@@ -153,15 +154,14 @@ class RaceFinder {
     for (const plan::PlanParameter& parameter : plan_.parameters)
       storages.insert(storage_of(parameter.tensor));
     for (const int storage : storages)
-      if (const auto write = writes_.find(storage);
-          write != writes_.end() && !clocks_.has_finished(write->second)) {
-        races_.certain = {.error_class = ErrorClass::race,
-                          .message =
-                              "forward returns while another stream may still write to its "
-                              "result: the current stream waits for no event after that work",
-                          .line = line_of(write->second.step)};
-        return;
-      }
+      for (const auto& [stream, write] : writes_[storage])
+        if (!clocks_.has_finished(write) && !races_.certain)
+          races_.certain = {
+              .error_class = ErrorClass::race,
+              .message =
+                  "forward returns while another stream may still write to its result: the "
+                  "current stream waits for no event after that work",
+              .line = line_of(write.step)};
   }
 
   void note(int later, int earlier, std::string_view does, std::string_view did) {
@@ -296,10 +296,11 @@ class RaceFinder {
   const plan::Plan& plan_;
   StreamRaces races_;
   StreamClocks clocks_;
-  std::map<int, int> makers_;                // tensor -> the first step that returns it
-  std::vector<Clock> known_;                 // step -> what its stream has waited for
-  std::vector<int> streams_;                 // step -> its stream
-  std::map<int, Access> writes_;             // storage -> its last write
+  std::map<int, int> makers_;  // tensor -> the first step that returns it
+  std::vector<Clock> known_;   // step -> what its stream has waited for
+  std::vector<int> streams_;   // step -> its stream
+  // storage -> stream -> its last write, of those that no later write has waited for
+  std::map<int, std::map<int, Access>> writes_;
   std::map<int, std::map<int, int>> reads_;  // storage -> stream -> its last read since
   plan::Phase phase_ = plan::Phase::init;
   int phase_begin_ = 0;

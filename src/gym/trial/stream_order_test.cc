@@ -139,6 +139,15 @@ TEST(StreamRaces, AreSuspectedWhereAWriteMeetsAnEarlierRead) {
   EXPECT_NE(races.suspected[0].error.message.find("writes what line 10 reads"), std::string::npos);
 }
 
+TEST(StreamRaces, AreCertainWhereOneOfTwoWritersIsNotWaitedFor) {
+  plan::Plan plan = plan_of_two(kSideAfterMain);
+  plan.steps = {copy(kX, kOut, 10), copy(kX, kOut, 11)};  // halves of the output, perhaps
+  EXPECT_TRUE(find_stream_races(plan).certain);
+  plan.orders.push_back({plan::Phase::forward, 2, Kind::record, 1, 2});
+  plan.orders.push_back({plan::Phase::forward, 2, Kind::wait, 0, 2});
+  EXPECT_FALSE(find_stream_races(plan).certain);
+}
+
 TEST(StreamRaces, AreNoneAcrossAThirdStreamThatPassesTheWaitOn) {
   EXPECT_TRUE(is_clean(plan_of_two(with({{plan::Phase::forward, 1, Kind::record, 1, 2},
                                          {plan::Phase::forward, 1, Kind::wait, 2, 2},
