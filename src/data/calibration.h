@@ -7,7 +7,7 @@
 namespace tritonsmith {
 
 struct Calibration {
-  // Of the kernels. Times of two versions say nothing about each other.
+  // This is the version of the calibration kernels. Times of two versions cannot be compared.
   int version = 0;
   // The fastest of many rounds, in milliseconds: of a kernel that only computes, and of one that
   // only moves memory.

@@ -10,7 +10,7 @@
 
 namespace tritonsmith {
 
-// What takes the longest: moving bytes, products, or the launch of one kernel.
+// Bound names the part that takes the longest: moving bytes, products, or the launch of one kernel.
 enum class Bound { memory, compute, launch };
 template <>
 inline constexpr auto enum_names<Bound> = names<Bound>({{Bound::memory, "memory"},

@@ -20,8 +20,8 @@ bool has_room_for_one_more(const SearchConfig& config, const History& history);
 // of attempts does not end them.
 bool may_edit(const SearchConfig& config, const History& history);
 
-// What follows the reason: what became of edits, and that the speed of light is not known although it
-// should end the search. "; 4 edits ...". Mostly empty.
+// Returns the text that follows the reason, such as "; 4 edits ...". It says how edits ended, and that the
+// speed of light is unknown although it should end the search. It is empty if neither holds.
 std::string notes_at_the_end(const SearchConfig& config, const History& history);
 
 }  // namespace tritonsmith::search

@@ -46,7 +46,7 @@ TEST(Agreement, CountsFourWaysAndNoKernelThatOnlyFails) {
   for (int i = 0; i < 4; ++i) count(gym::api::accepted_verdict(), opinion_of(false), agreement);
   count(gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value), opinion_of(true), agreement);
   count(gym::api::accepted_verdict(), {.votes = 3, .unreadable = 3}, agreement);
-  // What a verifier rejected is no objection of the rules.
+  // A rejection by the verifier does not count as an objection of the rules.
   count(rejected_by("verifier_torch_work"), opinion_of(true), agreement);
   EXPECT_EQ(agreement.both, 4);
   EXPECT_EQ(agreement.rules_only, 1);

@@ -71,7 +71,8 @@ struct DeviceUse {
   double busy_seconds = 0;
   std::uint64_t restarts = 0;  // times that another process took the place of its referee
   std::string gpu = {};        // its UUID; empty: it is no GPU
-  // What the last of so many calibrations measured, and when that began.
+  // The number of calibrations so far. The next two members describe the last one: its result and its
+  // beginning.
   std::uint64_t calibrations = 0;
   Calibration calibration = {};
   TimePoint calibrated = {};

@@ -104,7 +104,8 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
-// What happens to streams before a step. Streams and events have numbers, and the main stream's is 0.
+// One operation on streams, which comes before a step. Streams and events have numbers, and the main
+// stream is 0.
 struct StreamOrder {
   enum class Kind {
     use,     // the steps that follow run on `stream`

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::gym::service {
 
-// What a SqliteJobStore lends to its SqliteGpuRecords.
+// The members that a SqliteJobStore lends to its SqliteGpuRecords.
 struct SqliteJobStoreParts {
   const Sqlite& database;
   std::mutex& mutex;

@@ -97,7 +97,7 @@ TEST(StreamRaces, AreSuspectedWhereTheWaitIsForSomethingElse) {
   // A third stream's event.
   EXPECT_TRUE(is_suspected(plan_of_two(with({{plan::Phase::forward, 1, Kind::record, 2, 2},
                                              {plan::Phase::forward, 1, Kind::wait, 0, 2}}))));
-  // Nobody records the event.
+  // No stream records the event.
   EXPECT_TRUE(is_suspected(plan_of_two(with({{plan::Phase::forward, 1, Kind::wait, 0, 7}}))));
   // The wait comes after the kernel that needs it.
   EXPECT_TRUE(is_suspected(plan_of_two(with({{plan::Phase::forward, 2, Kind::record, 1, 2},
