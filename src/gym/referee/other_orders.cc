@@ -47,9 +47,7 @@ bool run_in_stream_orders(Equipment& equipment, const TrialContext& context,
                           RefereeReport& report) {
   for (const trial::SuspectedRace& race : trial::find_stream_races(context.candidate).suspected) {
     const plan::Plan reordered = trial::in_step_order(context.candidate, race.order);
-    const TrialContext of_order{context.job,      context.task,        reordered,
-                                context.deadline, context.with_oracle, context.python_reference,
-                                context.mode,     context.fused};
+    const TrialContext of_order = context.with_candidate(reordered);
     const trial::TrialResult result =
         run_usable_trial(equipment, of_order.config_of(0, trial::Perturbation::plain), {});
     add_trial(report, result);

@@ -33,9 +33,7 @@ bool run_first_call(Equipment& equipment, const TrialContext& context, RefereeRe
   trial::find_torch_compute_of_first_call(context.candidate, context.task, context.job.policy,
                                           report.findings);
   const plan::Plan first = plan::analysis::with_draws_first(plan::first_call_of(context.candidate));
-  const TrialContext of_first{context.job,      context.task,        first,
-                              context.deadline, context.with_oracle, context.python_reference,
-                              context.mode,     context.fused};
+  const TrialContext of_first = context.with_candidate(first);
   Soundness plain;
   for (const int trial : {0, 1}) {
     const trial::TrialResult result = run_usable_trial(

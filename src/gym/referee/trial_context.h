@@ -45,6 +45,11 @@ struct TrialContext {
   bool is_finite = true;  // the reference's outputs are finite on the task's own inputs
   trial::CandidateNumbers numbers = trial::numbers_of(candidate);
 
+  // Returns the context of another candidate, or of this one in another form.
+  TrialContext with_candidate(const plan::Plan& other) const {
+    return {job, task, other, deadline, with_oracle, python_reference, mode, fused};
+  }
+
   // The config refers to this context.
   trial::TrialConfig config_of(int trial, trial::Perturbation kind,
                                replay::Choices choices = {}) const {

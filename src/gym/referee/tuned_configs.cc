@@ -46,9 +46,7 @@ plan::Plan with_repeated_launches(const plan::Plan& candidate) {
 bool run_as_tuned(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
   const plan::Plan repeated = with_repeated_launches(context.candidate);
   if (repeated.steps.size() == context.candidate.steps.size()) return true;
-  const TrialContext of_repeated{context.job,      context.task,        repeated,
-                                 context.deadline, context.with_oracle, context.python_reference,
-                                 context.mode,     context.fused};
+  const TrialContext of_repeated = context.with_candidate(repeated);
   const trial::TrialResult result =
       run_usable_trial(equipment, of_repeated.config_of(0, trial::Perturbation::plain), {});
   add_trial(report, result);
