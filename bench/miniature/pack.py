@@ -13,6 +13,7 @@ import tarfile
 
 PART_BYTES = 15 << 20
 DROPPED_OF_SAMPLES = ("prompt_tokens", "tokens", "logprobs")
+MEASURED_OF_VERDICT = {"accepted", "aten", "compiled", "correct", "findings", "speedup"}  # measures.py
 APPENDED = {"steps.jsonl", "samples.jsonl", "times.jsonl"}  # never linked, because a resumed run cuts and extends them
 OPTIMIZER = {"optimizer.safetensors", "trainer.json"}
 
@@ -69,8 +70,9 @@ class PartReader:
         self.stream.close()
 
 
-def without_tokens(file):
-    """Returns the same lines, but removes from each sample what only training reads. Lines keep their numbers."""
+def without_tokens(file, of_distillation):
+    """Returns the same lines, but removes from each sample what only training reads. Lines keep their numbers. The
+    distillation study reads no kernels, so its samples lose them too."""
     lines = []
     for line in file.read_text().splitlines():
         try:
@@ -78,7 +80,12 @@ def without_tokens(file):
         except ValueError:
             break  # a kill cut off the last line
         sample["prompt"] = ""
-        sample["completion"].update(dict.fromkeys(DROPPED_OF_SAMPLES, []))
+        if not of_distillation:
+            sample["completion"].update(dict.fromkeys(DROPPED_OF_SAMPLES, []))
+        else:  # an earlier parcel may have dropped them
+            sample.pop("completion", None)
+            sample.pop("kernel", None)
+            sample["verdict"] = {key: value for key, value in sample["verdict"].items() if key in MEASURED_OF_VERDICT}
         lines.append(json.dumps(sample, separators=(",", ":")))
     return "".join(line + "\n" for line in lines).encode()
 
@@ -122,19 +129,38 @@ def study_files(out):
         yield from sorted(path for path in evaluation.glob("*") if path.is_file())
 
 
+def distillation_files(out, models_needed):
+    """Returns every file of the parcel of a distillation study. `models_needed` names runs whose models are still read."""
+    for folder in ("done", "logs", "configs"):
+        yield from sorted(path for path in (out / folder).glob("*") if path.is_file())
+    yield from sorted(path for path in out.glob("*") if path.is_file() and path.suffix in (".jsonl", ".md"))
+    for start in sorted((out / "start").glob("*")):
+        of_run = {"teacher": "teacher-sft"}.get(start.name, start.name.replace("student", "warm-up"))
+        if not is_done(out, f"train-{of_run}"):
+            yield from sorted(path for path in start.glob("*") if path.is_file())
+    for run in sorted((out / "runs").glob("*")):
+        yield from run_files(run, is_done(out, f"train-{run.name}"), run.name in models_needed)
+    if not is_done(out, "curate"):
+        yield from sorted(path for path in (out / "distil").glob("*") if path.is_file())
+    for evaluation in sorted((out / "eval").glob("*")):
+        yield from sorted(path for path in evaluation.glob("*") if path.is_file())
+
+
+PHASES_OF_FOLDERS = {"cells": "rl", "runs": "train", "eval": "eval"}
+
+
 def is_read_no_more(out, path):
     """Whether the file holds samples of a finished phase. Only reports and summaries read these."""
-    if path.name != "samples.jsonl":
+    if path.name != "samples.jsonl" or path.parts[-3] not in PHASES_OF_FOLDERS:
         return False
-    kind = "rl" if path.parts[-3] == "cells" else "eval"
-    return is_done(out, f"{kind}-{path.parts[-2]}")
+    return is_done(out, f"{PHASES_OF_FOLDERS[path.parts[-3]]}-{path.parts[-2]}")
 
 
 def add(archive, out, path, known):
     """Adds a file. If the parcel holds an equal file already, such as a cell's warmed-up model, this adds a link to it."""
     entry = archive.gettarinfo(str(path), arcname=str(path.relative_to(out)))
     entry.type, entry.linkname = tarfile.REGTYPE, ""  # links on the disk are not links in the parcel
-    data = without_tokens(path) if is_read_no_more(out, path) else path.read_bytes()
+    data = without_tokens(path, (out / "runs").exists()) if is_read_no_more(out, path) else path.read_bytes()
     entry.size = len(data)
     key = hashlib.sha256(data).digest()
     if len(data) > 4096 and path.name not in APPENDED and key in known:
@@ -145,7 +171,7 @@ def add(archive, out, path, known):
     archive.addfile(entry, io.BytesIO(data))
 
 
-def pack(out, file):
+def pack(out, file, files=study_files):
     """Writes the parcel and returns its size in bytes. It replaces an older parcel when the new one is complete."""
     out, file = pathlib.Path(out), pathlib.Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +180,7 @@ def pack(out, file):
     known = {}
     with gzip.GzipFile(filename="", fileobj=writer, mode="wb", compresslevel=6) as squeezed:
         with tarfile.open(fileobj=squeezed, mode="w|", format=tarfile.PAX_FORMAT) as archive:
-            for path in study_files(out):
+            for path in files(out):
                 add(archive, out, path, known)
     writer.close()
     number = writer.number + 1

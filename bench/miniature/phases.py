@@ -149,9 +149,9 @@ class Study:
         with log.open("a") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
             try:
-                process.wait(max(1, self.seconds_left()))
-            except subprocess.TimeoutExpired:
-                pass
+                while process.poll() is None and self.seconds_left() > 0:  # another thread may cut the time short
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(1)
             finally:  # also when the study is told to stop
                 if process.poll() is None:
                     end(process)

@@ -122,13 +122,18 @@ TEST_F(Distil, RefusesAFolderOfAnotherRun) {
   EXPECT_THAT(run().error().message, HasSubstr("samples"));
 }
 
-TEST(TeacherPrompt, HasThreeForms) {
+TEST(TeacherPrompt, HasFourForms) {
   const Task task{.id = "t", .source = "class Model: pass", .instruction = "Add two."};
   const auto text = [&](PromptForm form) { return teacher_prompt(task, form, "")->at(0).content; };
   EXPECT_THAT(text(PromptForm::implementation), HasSubstr("Add two."));
   EXPECT_THAT(text(PromptForm::conversion), HasSubstr("class Model: pass"));
   EXPECT_THAT(text(PromptForm::kernelllm),
               ::testing::AllOf(HasSubstr("add_relu_kernel"), HasSubstr("class Model: pass")));
+  EXPECT_EQ(text(PromptForm::compact), "Add two.");
+  EXPECT_EQ(teacher_prompt({.id = "t", .source = "import torch\nx"}, PromptForm::compact, "")
+                ->at(0)
+                .content,
+            "x");
   EXPECT_FALSE(teacher_prompt({.id = "t", .source = "x"}, PromptForm::implementation, ""));
   EXPECT_EQ(teacher_prompt(task, PromptForm::kernelllm, "Be brief.")->size(), 2U);
 }

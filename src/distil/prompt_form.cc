@@ -74,12 +74,18 @@ std::string with_one_example(const Task& task) {
 
 std::optional<std::vector<Message>> teacher_prompt(const Task& task, PromptForm form,
                                                    const std::string& system) {
-  if (form == PromptForm::implementation && task.instruction.empty()) return std::nullopt;
-  if (form != PromptForm::kernelllm)
-    return text::prompt_for(
-        task, {.kind = form == PromptForm::conversion ? text::PromptKind::conversion
-                                                      : text::PromptKind::implementation,
-               .system = system});
+  using enum text::PromptKind;
+  switch (form) {
+    case PromptForm::implementation:
+      if (task.instruction.empty()) return std::nullopt;
+      return text::prompt_for(task, {.kind = implementation, .system = system});
+    case PromptForm::conversion:
+      return text::prompt_for(task, {.kind = conversion, .system = system});
+    case PromptForm::compact:
+      return text::prompt_for(task, {.style = text::PromptStyle::compact, .system = system});
+    case PromptForm::kernelllm:
+      break;
+  }
   std::vector<Message> messages;
   if (!system.empty()) messages.push_back({Role::system, system});
   messages.push_back({Role::user, with_one_example(task)});

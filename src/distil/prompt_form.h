@@ -1,6 +1,7 @@
 // PromptForm: how a teacher is asked for the kernel of a task. implementation and conversion are the
-// two kinds of KernelTune's data, in full style (text/prompt.h). kernelllm is the form of KernelLLM: one
-// solved example, then the module, and code alone as the answer. Pure functions.
+// two kinds of KernelTune's data, in full style (text/prompt.h). compact is our own compact style, for a
+// teacher that was trained on it here. kernelllm is the form of KernelLLM: one solved example, then the
+// module, and code alone as the answer. Pure functions.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace tritonsmith::distil {
 
-enum class PromptForm { implementation, conversion, kernelllm };
+enum class PromptForm { implementation, conversion, compact, kernelllm };
 
 // Nothing: the task has no instruction to make a prompt for an implementation of.
 std::optional<std::vector<text::Message>> teacher_prompt(const Task& task, PromptForm form,
@@ -26,4 +27,5 @@ inline constexpr auto tritonsmith::enum_names<tritonsmith::distil::PromptForm> =
     tritonsmith::names<tritonsmith::distil::PromptForm>(
         {{tritonsmith::distil::PromptForm::implementation, "implementation"},
          {tritonsmith::distil::PromptForm::conversion, "conversion"},
+         {tritonsmith::distil::PromptForm::compact, "compact"},
          {tritonsmith::distil::PromptForm::kernelllm, "kernelllm"}});

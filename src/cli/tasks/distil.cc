@@ -99,8 +99,9 @@ void add_distil_command(CLI::App& tasks, Run& run) {
       ->capture_default_str();
   command
       ->add_option("--prompts", choice->prompts,
-                   "How the teacher is asked (repeatable): conversion, implementation, kernelllm")
-      ->check(CLI::IsMember({"conversion", "implementation", "kernelllm"}))
+                   "How the teacher is asked (repeatable): conversion, implementation, kernelllm; "
+                   "compact for a model that was trained on compact prompts here")
+      ->check(CLI::IsMember({"conversion", "implementation", "kernelllm", "compact"}))
       ->delimiter(',')
       ->default_str("conversion");
   command->add_option("--system", options.system, "A system message before each prompt");
