@@ -159,6 +159,11 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual(found["branching"]["at"][0]["judgements"], 0)
         self.assertEqual(len(self.server.bodies), 3)
         self.assertIn("branching", (out / "search.md").read_text())
+        done = self.run_program("eval", "--suite", suite, "--model", "openai:big", "--out", self.folder / "judgements", "--backend",
+                                "evaluate", "--search", "branching", "--set", "judgements=1")
+        self.assertIn("accepted@1 ", done.stdout, done.stderr)
+        found = json.loads((self.folder / "judgements/branching/search.json").read_text())
+        self.assertEqual((found["unit"], found["at"][0]["attempts"], found["at"][0]["accepted"]), ("judgements", 2, 1))
 
     def test_write_takes_a_class_of_somebodys_code_and_replaces_it(self):
         package, patch = self.folder / "package", self.folder / "patches/scaled_triton.py"

@@ -26,9 +26,10 @@ Status evaluate_strategies(std::span<const Task> tasks, eval::SearchSuiteOptions
   }
   const report::Table table{
       .title = "Searches",
-      .note =
-          "accepted@k: the share of tasks for which one of the first k attempts was accepted. "
-          "Tokens, kernels judged and seconds of judging are means over the tasks.",
+      .note = fmt::format(
+          "accepted@k: the share of tasks for which a kernel was accepted within the first k {}. "
+          "Attempts, tokens, kernels judged and seconds of judging are means over the tasks.",
+          name_of(eval::budget_unit(common))),
       .rows = eval::search_rows(evaluations)};
   TRY(write_file_atomic(folder / "search.md", report::to_markdown(table)));
   show_text(report::to_text(table.rows));

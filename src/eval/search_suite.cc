@@ -91,15 +91,17 @@ class SuiteSession {
                                 .program = options_.program,
                                 .date = utc_time(),
                                 .config = settings_of(options_.config),
-                                .seconds = seconds};
+                                .seconds = seconds,
+                                .unit = budget_unit(options_.config)};
     std::vector<const search::Search*> searches;
     for (const auto& each : all_) {
       searches.push_back(&each->search);
       evaluation.by_task.push_back(task_search(each->search));
     }
-    for (int attempts = 1; attempts < options_.config.attempts; attempts *= 2)
-      evaluation.at.push_back(reached_at(attempts, searches));
-    evaluation.at.push_back(reached_at(options_.config.attempts, searches));
+    const int whole = budget_of(options_.config);
+    for (int budget = 1; budget < whole; budget *= 2)
+      evaluation.at.push_back(reached_at(budget, evaluation.unit, searches));
+    evaluation.at.push_back(reached_at(whole, evaluation.unit, searches));
     TRY(write_file_atomic(options_.directory / "search.json", to_json(evaluation).dump(2) + "\n"));
     return evaluation;
   }
@@ -130,32 +132,46 @@ class SuiteSession {
 
 }  // namespace
 
-AtBudget reached_at(int attempts, std::span<const search::Search* const> searches) {
-  AtBudget at{.attempts = attempts};
+BudgetUnit budget_unit(const search::SearchConfig& config) {
+  return config.judgements > 0 ? BudgetUnit::judgements : BudgetUnit::attempts;
+}
+
+int budget_of(const search::SearchConfig& config) {
+  return config.judgements > 0 ? config.judgements : config.attempts;
+}
+
+AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search* const> searches) {
+  AtBudget at{.budget = budget};
   double logarithms = 0;
   int timed = 0;
   for (const search::Search* search : searches) {
     bool is_accepted = false;
     double best = 0;
-    for (int number = 0;
-         number < std::min(attempts, static_cast<int>(search->history().asks().size())); ++number) {
+    int attempts = 0, judgements = 0;
+    for (int number = 0; number < std::ssize(search->history().asks()); ++number) {
       const search::Attempt* attempt = search->history().attempt(number);
       if (attempt == nullptr) continue;  // cancelled when the search ended
+      const bool is_judged = !attempt->kernel.empty() && attempt->same_as == search::kNone;
+      if (unit == BudgetUnit::attempts && number >= budget) break;
+      if (unit == BudgetUnit::judgements && is_judged && judgements >= budget) break;
+      ++attempts;
+      judgements += is_judged ? 1 : 0;
       at.tokens +=
           static_cast<double>(attempt->usage.prompt_tokens + attempt->usage.completion_tokens);
       const Verdict& verdict = attempt->verdict;
       is_accepted = is_accepted || verdict.accepted;
       if (verdict.accepted) best = std::max(best, verdict.speedup.value_or(0));
-      if (attempt->kernel.empty() || attempt->same_as != search::kNone) continue;
-      at.judgements += 1;
-      at.judge_seconds += judge_seconds(verdict);
+      if (is_judged) at.judge_seconds += judge_seconds(verdict);
     }
+    at.attempts += attempts;
+    at.judgements += judgements;
     at.accepted += is_accepted ? 1 : 0;
     timed += best > 0 ? 1 : 0;
     logarithms += best > 0 ? std::log(best) : 0;
   }
   const double tasks = std::max<double>(1, static_cast<double>(searches.size()));
-  for (double* mean : {&at.accepted, &at.tokens, &at.judgements, &at.judge_seconds}) *mean /= tasks;
+  for (double* mean : {&at.accepted, &at.attempts, &at.tokens, &at.judgements, &at.judge_seconds})
+    *mean /= tasks;
   if (timed > 0) at.speedup = std::exp(logarithms / timed);
   return at;
 }
@@ -170,9 +186,10 @@ Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
 Json to_json(const SearchEvaluation& evaluation) {
   Json at = Json::array(), tasks = Json::array(), config = Json::object();
   for (const AtBudget& each : evaluation.at)
-    at.push_back({{"attempts", each.attempts},
+    at.push_back({{"budget", each.budget},
                   {"accepted", each.accepted},
                   {"speedup", each.speedup > 0 ? Json(each.speedup) : Json()},
+                  {"attempts", each.attempts},
                   {"tokens", each.tokens},
                   {"judgements", each.judgements},
                   {"judge_seconds", each.judge_seconds}});
@@ -183,15 +200,11 @@ Json to_json(const SearchEvaluation& evaluation) {
                      {"best_speedup", task.best_speedup ? Json(*task.best_speedup) : Json()},
                      {"why_over", task.why_over}});
   for (const auto& [name, value] : evaluation.config) config[name] = value;
-  return {{"strategy", evaluation.strategy},
-          {"suite", evaluation.suite},
-          {"model", evaluation.model},
-          {"policy", evaluation.policy},
-          {"program", evaluation.program},
-          {"date", evaluation.date},
-          {"config", std::move(config)},
-          {"seconds", evaluation.seconds},
-          {"at", std::move(at)},
+  return {{"strategy", evaluation.strategy},  {"suite", evaluation.suite},
+          {"model", evaluation.model},        {"policy", evaluation.policy},
+          {"program", evaluation.program},    {"date", evaluation.date},
+          {"config", std::move(config)},      {"seconds", evaluation.seconds},
+          {"unit", name_of(evaluation.unit)}, {"at", std::move(at)},
           {"by_task", std::move(tasks)}};
 }
 
@@ -200,14 +213,16 @@ std::vector<std::vector<std::string>> search_rows(std::span<const SearchEvaluati
   bool is_timed = false;
   for (const SearchEvaluation& each : evaluations) is_timed |= each.at.back().speedup > 0;
   for (const AtBudget& at : evaluations.front().at)
-    rows[0].push_back(fmt::format("accepted@{}", at.attempts));
+    rows[0].push_back(fmt::format("accepted@{}", at.budget));
   if (is_timed) rows[0].emplace_back("speed-up");
-  for (const char* name : {"tokens", "judged", "judge s", "tasks"}) rows[0].emplace_back(name);
+  for (const char* name : {"attempts", "tokens", "judged", "judge s", "tasks"})
+    rows[0].emplace_back(name);
   for (const SearchEvaluation& each : evaluations) {
     std::vector<std::string> row = {each.strategy};
     for (const AtBudget& at : each.at) row.push_back(fmt::format("{:.1f} %", 100 * at.accepted));
     const AtBudget& all = each.at.back();
     if (is_timed) row.push_back(all.speedup > 0 ? fmt::format("{:.2f}", all.speedup) : "-");
+    row.push_back(fmt::format("{:.1f}", all.attempts));
     row.push_back(fmt::format("{:.0f}", all.tokens));
     row.push_back(fmt::format("{:.1f}", all.judgements));
     row.push_back(fmt::format("{:.1f}", all.judge_seconds));

@@ -22,13 +22,19 @@ struct SearchSuiteOptions {
   std::function<double(const Usage&)> cost = nullptr;
 };
 
-// What the first `attempts` attempts of each search brought and took. A search that ended earlier
-// counts with what it has. Costs are means over the tasks.
+// What a budget counts: judgements if the search limits them, else attempts. An attempt that repeats
+// an earlier kernel, or has none, takes no judgement.
+enum class BudgetUnit { attempts, judgements };
+BudgetUnit budget_unit(const search::SearchConfig& config);
+int budget_of(const search::SearchConfig& config);
+
+// What the first `budget` attempts or judgements of each search brought and took. A search that
+// ended earlier counts with what it has. Costs are means over the tasks.
 struct AtBudget {
-  int attempts = 0;
+  int budget = 0;
   double accepted = 0;  // share of the tasks
   double speedup = 0;   // geometric mean of the best ones so far; 0 without times
-  double tokens = 0, judgements = 0, judge_seconds = 0;
+  double attempts = 0, tokens = 0, judgements = 0, judge_seconds = 0;
 };
 
 struct TaskSearch {
@@ -43,7 +49,8 @@ struct SearchEvaluation {
   std::string strategy, suite, model, policy, program, date;
   Settings config;
   double seconds = 0;
-  std::vector<AtBudget> at;  // 1, 2, 4, ... attempts, and all of them
+  BudgetUnit unit = BudgetUnit::attempts;
+  std::vector<AtBudget> at;  // of a budget of 1, 2, 4, ..., and of all of it
   std::vector<TaskSearch> by_task;
 };
 
@@ -54,10 +61,16 @@ Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
 
 Json to_json(const SearchEvaluation& evaluation);
 
-// The numbers after `attempts` attempts. Pure.
-AtBudget reached_at(int attempts, std::span<const search::Search* const> searches);
+// The numbers after that budget. Pure.
+AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search* const> searches);
 
 // Rows for a table: strategies side by side, the first row the head.
 std::vector<std::vector<std::string>> search_rows(std::span<const SearchEvaluation> evaluations);
 
 }  // namespace tritonsmith::eval
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::eval::BudgetUnit> =
+    tritonsmith::names<tritonsmith::eval::BudgetUnit>(
+        {{tritonsmith::eval::BudgetUnit::attempts, "attempts"},
+         {tritonsmith::eval::BudgetUnit::judgements, "judgements"}});
