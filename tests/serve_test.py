@@ -86,12 +86,12 @@ class Model(http.server.BaseHTTPRequestHandler):
 
 
 class Served:
-    """A running `tritonsmith serve`."""
+    """A running `tritonsmith serve`, without a model if there is no URL of one."""
 
     def __init__(self, model_url, folder, *words, port=0):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", "--model", "openai:scripted", "--base-url", model_url, "--listen", f"127.0.0.1:{port}",
-             "--dir", folder, *words], stderr=subprocess.PIPE, text=True)
+        model = ["--model", "openai:scripted", "--base-url", model_url] if model_url else []
+        self.process = subprocess.Popen([BINARY, "serve", *model, "--listen", f"127.0.0.1:{port}", "--dir", folder, *words],
+                                        stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.search(r"the page at (http://[^ ]*:(\d+))/", line)
             if found:
@@ -164,6 +164,7 @@ class Serve(unittest.TestCase):
         page.fill("#module", MODULE)
         page.fill("#conversations", "3")
         page.fill("#turns", "1")
+        page.fill("#light", "87.5")
         gate = self.let_the_model_answer(0)
         page.click("#write")
         page.wait("location.pathname.startsWith('/search/')")
@@ -172,6 +173,8 @@ class Serve(unittest.TestCase):
         gate.release(100)
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertIn("3 attempts, 2 accepted", page.text("#state"))
+        self.assertIn("ended because", page.text("#state"))
+        self.assertIn("the verdict on the best kernel names no speed of light", page.text("#state"))  # without a GPU
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
@@ -199,6 +202,8 @@ class Serve(unittest.TestCase):
             again.wait("document.querySelector('#state').dataset.state === 'done'")
             self.assertEqual(again.value("document.querySelectorAll('#attempts li').length"), 3)
             self.assertEqual(again.value("document.querySelector('#module').value"), MODULE)
+            self.assertEqual(again.value("document.querySelector('#light').value"), "87.5")
+            self.assertEqual(again.value("shown.search.order.light"), 0.875)
             self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
         self.keep(again, "narrow")
 
@@ -254,6 +259,25 @@ class Serve(unittest.TestCase):
         repeated = page.value("[...document.querySelectorAll('[id]')].map(each => each.id)"
                               ".filter((id, index, all) => all.indexOf(id) !== index).join()")
         self.assertEqual(repeated, "", "every id is there once")
+
+    def test_without_a_model_the_page_shows_runs_and_judges(self):
+        done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give --model for a model that writes, --runs for runs to browse, or both", done.stderr)
+        page = self.page()
+        served = Served(None, self.folder / "no-model", "--runs", self.folder / "runs")
+        self.addCleanup(served.stop)
+        page.open(served.url)
+        page.wait("document.querySelectorAll('#runs a').length === 1")
+        self.assertEqual(page.text("#model"), "no model")
+        self.assertTrue(page.value("document.querySelector('#tab-write').hidden"))
+        self.keep(page, "no-model")
+        page.click("#tab-judge")
+        page.fill("#judge-module", MODULE)
+        page.fill("#judge-kernel", RIGHT)
+        page.click("#judge")
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertEqual(page.text("#headline"), "Accepted: proved right")
 
     def test_the_chart_shows_the_best_kernel_beside_other_speeds(self):
         page = self.page()

@@ -22,6 +22,7 @@ def get_init_inputs():
 // The search on the page: its record, its attempts, and the attempt that is shown.
 let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel"};
 let following = null;  // aborts the stream of events
+let hasModel = true, hasRuns = false;  // as the server says
 
 // ---- Talking to the server
 
@@ -117,10 +118,12 @@ function stateText(search) {
   const found = search.accepted === 0 ? "no kernel is accepted" : `${search.accepted} accepted` +
     (search.best_speedup ? `, the fastest ${times(search.best_speedup)} as PyTorch` : "");
   const counted = `${search.attempts} ${search.attempts === 1 ? "attempt" : "attempts"}, ${found}`;
-  if (state === "queued") return "Waiting for its turn: other searches are running.";
+  if (state === "queued") return hasModel ? "Waiting for its turn: other searches are running."
+    : "Waiting for a server with a model: this one has none.";
   if (state === "running")
     return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
-  if (state === "done") return `Done after ${search.seconds.toFixed(0)} s: ${counted}.`;
+  if (state === "done")
+    return `Done after ${search.seconds.toFixed(0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
   return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
 }
 
@@ -286,13 +289,16 @@ async function route() {
       at("module").value = order.source;
       at("policy").value = order.policy;
       for (const name of ["conversations", "turns", "seconds"]) at(name).value = order[name];
+      at("light").value = order.light ? Math.round(1000 * order.light) / 10 : "";
       at("first").checked = order.enough === "first";
     }
-    choose(order.kind === "judge" ? "judge" : "write");
+    choose(order.kind === "judge" ? "judge" : hasModel ? "write" : "history");
+    if (!hasModel) at("panel-history").hidden = true;
     return follow(search.id);
   }
   leaveSearch();
-  const tab = TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "write";
+  const wanted = location.hash.slice(1);
+  const tab = TABS.includes(wanted) && !at(`tab-${wanted}`).hidden ? wanted : hasModel ? "write" : hasRuns ? "runs" : "judge";
   choose(tab);
   if (tab === "history") await drawHistory();
   if (tab === "runs") await drawRuns();
@@ -324,7 +330,7 @@ function prepareForms() {
     orComplain(order)(at("write"), {
       kind: "write", source: at("module").value, policy: at("policy").value,
       conversations: Number(at("conversations").value), turns: Number(at("turns").value),
-      seconds: Number(at("seconds").value), enough: at("first").checked ? "first" : "all",
+      seconds: Number(at("seconds").value), light: Number(at("light").value) / 100, enough: at("first").checked ? "first" : "all",
     });
   });
   at("judge-form").addEventListener("submit", event => {
@@ -414,7 +420,10 @@ prepareRuns();
 addEventListener("popstate", orComplain(route));
 orComplain(async () => {
   const info = await (await call("/api/info")).json();
-  at("model").textContent = `model ${info.model}`;
-  at("tab-runs").hidden = !info.runs;
+  hasModel = Boolean(info.model);
+  hasRuns = info.runs;
+  at("model").textContent = hasModel ? `model ${info.model}` : "no model";
+  at("tab-write").hidden = !hasModel;
+  at("tab-runs").hidden = !hasRuns;
+  await route();
 })();
-orComplain(route)();

@@ -62,6 +62,36 @@ std::string served_name(const ServeModelOptions& options) {
   return folder.has_filename() ? folder.filename() : folder.parent_path().filename();
 }
 
+// The model behind the server.
+struct WritingModel {
+  std::unique_ptr<OpenedAuthor> author;
+  int new_tokens = 0;
+  std::unique_ptr<serve::openai::SharedModel> shared;  // refers to the author
+
+  serve::assistant::ModelUse use() const {
+    const eval::Author writes = author->author();
+    return {.model = *shared,
+            .prompt = writes.prompt,
+            .feedback = writes.feedback,
+            .max_new_tokens = new_tokens};
+  }
+  serve::openai::ServedModel served(const ServeModelOptions& options) const {
+    return {.name = served_name(options), .model = *shared, .tokenizer = author->tokenizer()};
+  }
+};
+
+Result<WritingModel> open_model(ServeModelOptions& options,
+                                const std::filesystem::path& directory) {
+  TRY(find_model(options.model));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
+  WritingModel model;
+  TRY_ASSIGN(model.author, open_author(options.model, asked.prompt, directory / "requests.sqlite"));
+  model.new_tokens = new_tokens(asked, model.author->positions(), options.model.name);
+  model.shared = std::make_unique<serve::openai::SharedModel>(model.author->author().writer,
+                                                              model.author->token_writer());
+  return model;
+}
+
 Result<std::vector<gym::service::Token>> tokens_of(const ServeModelOptions& options,
                                                    const std::string& host) {
   if (!options.tokens_file.empty()) return gym::service::read_tokens_file(options.tokens_file);
@@ -92,6 +122,8 @@ std::string untimed_reason(const GymChoice& gym) {
 
 Status serve_model(ServeModelOptions options) {
   set_log_times(true);
+  if (options.model.name.empty() && options.runs.empty())
+    return fail("give --model for a model that writes, --runs for runs to browse, or both");
   ServeConfig config;
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
   TRY(apply_settings(config, settings, "--set"));
@@ -102,37 +134,30 @@ Status serve_model(ServeModelOptions options) {
   if (directory.empty()) return fail("say where searches and verdicts are kept: --dir DIR");
   TRY_ASSIGN(const Fd lock, lock_of(directory));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
-  TRY(find_model(options.model));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
-  TRY_ASSIGN(const auto author,
-             open_author(options.model, asked.prompt, directory / "requests.sqlite"));
+  WritingModel model;
+  const bool has_model = !options.model.name.empty();
+  if (has_model) {
+    TRY_ASSIGN(model, open_model(options, directory));
+  }
   TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));
-  const eval::Author writes = author->author();
-  const int new_limit = new_tokens(asked, author->positions(), options.model.name);
-  serve::openai::SharedModel model(writes.writer, author->token_writer());
   serve::assistant::SharedJudge shared_judge(*judge);
   const std::string untimed = untimed_reason(options.gym);
+  const auto words = [&](const Verdict& verdict) { return judge_text(verdict, untimed); };
   TRY_ASSIGN(
       const auto assistant,
       serve::assistant::Assistant::open(
           directory / "searches.sqlite", {.searches = config.searches, .waiting = config.waiting},
-          {.use = {.model = model,
-                   .prompt = writes.prompt,
-                   .feedback = writes.feedback,
-                   .max_new_tokens = new_limit},
+          {.use = has_model ? std::optional(model.use()) : std::nullopt,
            .judge = shared_judge,
-           .words = [&untimed](const Verdict& verdict) { return judge_text(verdict, untimed); }}));
+           .words = words}));
   std::unique_ptr<serve::runs::RunLibrary> runs;
   if (!options.runs.empty()) {
-    TRY_ASSIGN(runs,
-               serve::runs::RunLibrary::open(options.runs, [&untimed](const Verdict& verdict) {
-                 return judge_text(verdict, untimed);
-               }));
+    TRY_ASSIGN(runs, serve::runs::RunLibrary::open(options.runs, words));
   }
-  const std::string name = served_name(options);
+  const auto served = has_model ? std::optional(model.served(options)) : std::nullopt;
   const serve::web::Routes routes(
-      {.served = {.name = name, .model = model, .tokenizer = author->tokenizer()},
-       .limits = {.choices = config.choices, .default_tokens = new_limit},
+      {.served = served,
+       .limits = {.choices = config.choices, .default_tokens = model.new_tokens},
        .assistant = *assistant,
        .judge = shared_judge,
        .judged_by = untimed,
@@ -144,8 +169,9 @@ Status serve_model(ServeModelOptions options) {
                                      .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
                                      .idle_seconds = config.idle_seconds},
                                     routes));
-  LOG("serve: '{}' and '{}-verified' at http://{}:{}/v1, the page at http://{}:{}/", name, name,
-      address.host, server->port(), address.host, server->port());
+  const std::string url = fmt::format("http://{}:{}/", address.host, server->port());
+  LOG("serve: {}the page at {}",
+      served ? fmt::format("'{0}' and '{0}-verified' at {1}v1, ", served->name, url) : "", url);
   stop.wait();
   LOG("serve: stopping; searches and verdicts are kept in {}", directory.string());
   return ok();
@@ -156,6 +182,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "serve", "Serve a model and its verified kernels: OpenAI's protocol and a web page");
   add_model_options(*command, options->model);
+  command->get_option("--model")->required(false);
   command
       ->add_option("--listen", options->listen, "The address HOST:PORT; port 0 takes any free one")
       ->required();
@@ -166,7 +193,7 @@ void add_serve_command(CLI::App& app, Run& run) {
       "The folder of searches, verdicts and the secret (default: in the user's cache)");
   command->add_option("--runs", options->runs,
                       "The folder of runs and evaluations that the page shows to everybody who may "
-                      "use the server");
+                      "use the server. Without --model the page shows runs, and judges kernels");
   auto* token_file = command->add_option("--serve-token-file", options->serve_token_file,
                                          "Clients must show the first line of this file as their "
                                          "key. Needed where other machines can reach HOST");
@@ -180,6 +207,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
   add_example(*command, "serve --model runs/rl-small/checkpoints/step-120 --listen 127.0.0.1:8000");
   add_example(*command, "serve --model DIR --listen 127.0.0.1:8000 --runs runs");
+  add_example(*command, "serve --listen 127.0.0.1:8000 --runs runs");
   command->callback([&run, options] { run = [options] { return finish(serve_model(*options)); }; });
 }
 

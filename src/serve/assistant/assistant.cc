@@ -1,5 +1,6 @@
 #include "serve/assistant/assistant.h"
 
+#include <algorithm>
 #include <random>
 
 #include "base/log.h"
@@ -54,6 +55,10 @@ Result<std::unique_ptr<Assistant>> Assistant::open(const std::filesystem::path& 
   return assistant;
 }
 
+bool Assistant::can_do(const SearchOrder& order) const {
+  return parts_.use || order.kind == SearchKind::judge;
+}
+
 Status Assistant::go_on() {
   TRY_ASSIGN(auto records, store_->unfinished());
   for (SearchRecord& record : records) {
@@ -81,6 +86,7 @@ Assistant::~Assistant() {
 }
 
 Result<std::string> Assistant::start(SearchOrder order, const std::string& owner, SearchLife life) {
+  if (!can_do(order)) return fail("this server has no model to write with; start it with --model");
   TRY(check_order(order));
   if (order.title.empty()) order.title = title_of(order.source);
   auto search = std::make_shared<Search>();
@@ -117,10 +123,14 @@ void Assistant::work(const std::stop_token& stop) {
     std::shared_ptr<Search> search;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [this] { return !queue_.empty(); });
+      const auto next = [this] {
+        return std::ranges::find_if(
+            queue_, [this](const auto& each) { return can_do(each->record.order); });
+      };
+      changed_.wait(lock, stop, [&] { return next() != queue_.end(); });
       if (stop.stop_requested()) return;
-      search = std::move(queue_.front());
-      queue_.pop_front();
+      search = *next();
+      queue_.erase(next());
     }
     run(search, stop);
   }
@@ -145,20 +155,26 @@ Status Assistant::search_on(Search& search, const std::stop_token& stop) {
   TRY_ASSIGN(earlier.events, store_->events(id));
   TRY_ASSIGN(const Json attempts, store_->attempts(id, 0));
   for (const Json& attempt : attempts) earlier.reported.insert(attempt.value("ask", 0));
-  return run_search(
-      search.record.order, parts_.use, parts_.judge, log, earlier,
-      {.on_attempt = [&](const search::Attempt& attempt) { return take(search, attempt); },
-       .on_phase =
-           [&](episode::TurnPhase phase) {
-             const std::lock_guard lock(mutex_);
-             ++(phase == episode::TurnPhase::writing ? search.written : search.judged);
-             change(search);
-           },
-       .is_stopped =
-           [&] {
-             const std::lock_guard lock(mutex_);
-             return search.is_stopped || stop.stop_requested();
-           }});
+  const RunEvents reports = {
+      .on_attempt = [&](const search::Attempt& attempt) { return take(search, attempt); },
+      .on_phase =
+          [&](episode::TurnPhase phase) {
+            const std::lock_guard lock(mutex_);
+            ++(phase == episode::TurnPhase::writing ? search.written : search.judged);
+            change(search);
+          },
+      .is_stopped =
+          [&] {
+            const std::lock_guard lock(mutex_);
+            return search.is_stopped || stop.stop_requested();
+          }};
+  const SearchOrder& order = search.record.order;
+  if (order.kind == SearchKind::judge)
+    return earlier.reported.empty() ? run_judgement(order, parts_.judge, reports) : ok();
+  TRY_ASSIGN(std::string why, run_search(order, *parts_.use, parts_.judge, log, earlier, reports));
+  const std::lock_guard lock(mutex_);
+  search.record.why = std::move(why);
+  return ok();
 }
 
 Status Assistant::take(Search& search, const search::Attempt& attempt) {

@@ -1,7 +1,7 @@
 // Assistant: the searches of all users. A few run at a time on threads of their own, over one model
 // and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search that
-// a server leaves unfinished, by its end or by a kill, goes on in the next one. Any thread may call
-// it.
+// a server leaves unfinished, by its end or by a kill, goes on in the next one that has a model. Any
+// thread may call it.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,8 @@ struct AssistantConfig {
 };
 
 struct AssistantParts {
-  ModelUse use;
+  // Nothing: kernels are judged, and searches of earlier servers wait for one with a model.
+  std::optional<ModelUse> use;
   SharedJudge& judge;
   std::function<std::string(const Verdict&)> words;  // a verdict for people
 };
@@ -61,6 +62,7 @@ class Assistant {
   void work(const std::stop_token& stop);
   void run(const std::shared_ptr<Search>& search, const std::stop_token& stop);
   Status go_on();  // with what an earlier server left
+  bool can_do(const SearchOrder& order) const;
   Status search_on(Search& search, const std::stop_token& stop);
   Status take(Search& search, const search::Attempt& attempt);
   void finish(Search& search, const Status& status, bool server_ends);

@@ -14,21 +14,6 @@ Task task_of(const SearchOrder& order) {
           .scale = TaskScale::gpu};
 }
 
-Status judge_kernel(const SearchOrder& order, gym::api::Judge& judge, const RunEvents& events) {
-  TRY(judge.submit({.task = task_of(order),
-                    .kernel = order.kernel,
-                    .policy = order.policy,
-                    .backend = order.backend,
-                    .trials = order.trials}));
-  const Deadline end = Deadline::in_seconds(order.seconds);
-  while (!events.is_stopped() && !end.passed()) {
-    TRY_ASSIGN(auto judged, judge.next(Deadline::after(kLook)));
-    if (judged)
-      return events.on_attempt({.kernel = order.kernel, .verdict = std::move(judged->verdict)});
-  }
-  return ok();
-}
-
 // Every strategy gets as many attempts as the conversations have turns.
 search::SearchConfig config_of(const SearchOrder& order) {
   const bool has_turns = order.strategy == search::Strategy::sequential;
@@ -45,11 +30,26 @@ search::SearchConfig config_of(const SearchOrder& order) {
 
 }  // namespace
 
-Status run_search(const SearchOrder& order, const ModelUse& use, SharedJudge& shared_judge,
-                  search::SearchLog& log, const EarlierRun& earlier, const RunEvents& events) {
+Status run_judgement(const SearchOrder& order, SharedJudge& shared_judge, const RunEvents& events) {
   const auto judge = shared_judge.connect();
-  if (order.kind == SearchKind::judge)
-    return earlier.reported.empty() ? judge_kernel(order, *judge, events) : ok();
+  TRY(judge->submit({.task = task_of(order),
+                     .kernel = order.kernel,
+                     .policy = order.policy,
+                     .backend = order.backend,
+                     .trials = order.trials}));
+  const Deadline end = Deadline::in_seconds(order.seconds);
+  while (!events.is_stopped() && !end.passed()) {
+    TRY_ASSIGN(auto judged, judge->next(Deadline::after(kLook)));
+    if (judged)
+      return events.on_attempt({.kernel = order.kernel, .verdict = std::move(judged->verdict)});
+  }
+  return ok();
+}
+
+Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
+                               SharedJudge& shared_judge, search::SearchLog& log,
+                               const EarlierRun& earlier, const RunEvents& events) {
+  const auto judge = shared_judge.connect();
   const auto writer = use.model.connect();
   const Task task = task_of(order);
   search::Search search(
@@ -78,7 +78,7 @@ Status run_search(const SearchOrder& order, const ModelUse& use, SharedJudge& sh
   searches.add(search);
   for (;;) {
     TRY_ASSIGN(const auto next, searches.next());
-    if (!next) return ok();
+    if (!next) return search.why_over();
     TRY(events.on_attempt(*next->attempt));
   }
 }

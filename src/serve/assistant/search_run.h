@@ -1,5 +1,6 @@
 // SearchRun: the work on one order, with no memory of its own: a search by the model and the judge,
-// or one judgement. Each attempt is reported as soon as it is judged.
+// or one judgement. Each attempt is reported as soon as it is judged. Both fail if the model or the
+// judge is broken.
 #pragma once
 
 #include <functional>
@@ -32,9 +33,12 @@ struct EarlierRun {
   std::set<int> reported;    // the numbers of the attempts that on_attempt got
 };
 
-// Returns when the budget is used up, when the order has enough, or when it is stopped. Fails if
-// the model or the judge is broken.
-Status run_search(const SearchOrder& order, const ModelUse& use, SharedJudge& judge,
-                  search::SearchLog& log, const EarlierRun& earlier, const RunEvents& events);
+Status run_judgement(const SearchOrder& order, SharedJudge& judge, const RunEvents& events);
+
+// Returns when the budget is used up, when the order has enough, or when it is stopped. Returns why it
+// ended; nothing if it was stopped.
+Result<std::string> run_search(const SearchOrder& order, const ModelUse& use, SharedJudge& judge,
+                               search::SearchLog& log, const EarlierRun& earlier,
+                               const RunEvents& events);
 
 }  // namespace tritonsmith::serve::assistant

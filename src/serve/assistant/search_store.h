@@ -25,6 +25,7 @@ struct SearchRecord {
   std::int64_t created_ms = 0;
   SearchState state = SearchState::queued;
   std::string error;  // why it failed or stopped
+  std::string why;    // why a search is done: "16 attempts were made"
   double seconds = 0;
   SearchLife life = SearchLife::in_history;
   SearchOrder order;

@@ -28,6 +28,13 @@ WebReply not_found(const std::string& path) {
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
 }
 
+WebReply no_model() {
+  return refusal({.status = 404,
+                  .message = "this server has no model; start it with --model",
+                  .parameter = "model",
+                  .code = "model_not_found"});
+}
+
 // A failure of our own store.
 WebReply failure(const Error& error) { return refusal({.status = 500, .message = error.message}); }
 
@@ -122,33 +129,35 @@ WebReply Routes::answer(const WebCall& call) const {
 }
 
 std::string Routes::verified_name() const {
-  return parts_.served.name + std::string(assistant::kVerifiedSuffix);
+  return parts_.served->name + std::string(assistant::kVerifiedSuffix);
 }
 
 WebReply Routes::chat(const WebCall& call) const {
+  if (!parts_.served) return no_model();
   auto parsed = openai::parse_chat_call(call.body, parts_.limits);
   if (!parsed) return refusal(parsed.error());
   const bool is_streamed = parsed->is_streamed;
-  if (parsed->model == parts_.served.name)
-    return reply_of(openai::answer_chat(parts_.served, *std::move(parsed)), is_streamed);
+  if (parsed->model == parts_.served->name)
+    return reply_of(openai::answer_chat(*parts_.served, *std::move(parsed)), is_streamed);
   if (parsed->model == verified_name())
     return reply_of(assistant::answer_verified(parts_.assistant, *parsed, call.owner), is_streamed);
   return refusal({.status = 404,
                   .message = fmt::format("there is no model '{}' here; there are '{}' and '{}'",
-                                         parsed->model, parts_.served.name, verified_name()),
+                                         parsed->model, parts_.served->name, verified_name()),
                   .parameter = "model",
                   .code = "model_not_found"});
 }
 
 WebReply Routes::completion(const WebCall& call) const {
+  if (!parts_.served) return no_model();
   auto parsed = openai::parse_completion_call(call.body, parts_.limits);
   if (!parsed) return refusal(parsed.error());
   const bool is_streamed = parsed->is_streamed;
-  if (parsed->model == parts_.served.name)
-    return reply_of(openai::answer_completion(parts_.served, *std::move(parsed)), is_streamed);
+  if (parsed->model == parts_.served->name)
+    return reply_of(openai::answer_completion(*parts_.served, *std::move(parsed)), is_streamed);
   return refusal({.status = 404,
                   .message = fmt::format("/v1/completions has no model '{}'; it has '{}'",
-                                         parsed->model, parts_.served.name),
+                                         parsed->model, parts_.served->name),
                   .parameter = "model",
                   .code = "model_not_found"});
 }
@@ -233,27 +242,31 @@ WebReply Routes::run(const WebCall& call) const {
 }
 
 WebReply Routes::models() const {
-  const std::int64_t length = parts_.served.model.context_length().value_or(0);
-  return json_reply(openai::models_reply({{parts_.served.name, length}, {verified_name(), length}},
-                                         unix_milliseconds() / 1000));
+  std::vector<openai::ModelEntry> models;
+  if (parts_.served) {
+    const std::int64_t length = parts_.served->model.context_length().value_or(0);
+    models = {{parts_.served->name, length}, {verified_name(), length}};
+  }
+  return json_reply(openai::models_reply(models, unix_milliseconds() / 1000));
 }
 
 WebReply Routes::info() const {
-  return json_reply({{"model", parts_.served.name},
-                     {"verified", verified_name()},
+  const bool has = parts_.served.has_value();
+  return json_reply({{"model", has ? Json(parts_.served->name) : Json()},
+                     {"verified", has ? Json(verified_name()) : Json()},
                      {"judged_by", parts_.judged_by},
                      {"runs", parts_.runs != nullptr}});
 }
 
 WebReply Routes::health() const {
-  const auto broken = parts_.served.model.error();
+  const auto broken = parts_.served ? parts_.served->model.error() : std::optional<Error>();
   return json_reply(
       {{"status", broken ? "broken" : "ok"}, {"trouble", broken ? broken->message : ""}},
       broken ? 503 : 200);
 }
 
 WebReply Routes::metrics() const {
-  const openai::ModelLoad load = parts_.served.model.load();
+  const auto load = parts_.served ? parts_.served->model.load() : openai::ModelLoad();
   const assistant::SearchCounts searches = parts_.assistant.counts();
   std::string text;
   const auto add = [&](std::string_view name, std::string_view kind, std::string_view help,

@@ -16,10 +16,13 @@
 //   GET  /api/runs               the runs, if the server shows any
 //   GET  /api/runs/NAME          one of them
 //   GET  /api/samples/N/NAME     the conversation of its sample N
+//
+// A server without a model judges, and shows searches and runs. It refuses what a model would write.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "serve/assistant/assistant.h"
@@ -42,7 +45,7 @@ struct WebReply {
 };
 
 struct WebParts {
-  openai::ServedModel served;
+  std::optional<openai::ServedModel> served;  // nothing: the server has no model
   openai::CallLimits limits;
   assistant::Assistant& assistant;
   assistant::SharedJudge& judge;

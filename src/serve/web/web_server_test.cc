@@ -56,20 +56,17 @@ class Server {
                      ? gym::api::accepted_verdict()
                      : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
         }),
-        model_(*writer_),
         judge_(gym_) {
+    if (writer_) model_.emplace(*writer_);
     auto assistant = assistant::Assistant::open(
-        store, {},
-        {.use = {.model = model_,
-                 .prompt =
-                     [](const Task& task) {
-                       return std::vector<text::Message>{{text::Role::user, task.source}};
-                     }},
-         .judge = judge_,
-         .words = [](const Verdict& verdict) { return verdict.accepted ? "right" : "wrong"; }});
+        store, {}, {.use = use(), .judge = judge_, .words = [](const Verdict& verdict) {
+                      return verdict.accepted ? "right" : "wrong";
+                    }});
     EXPECT_TRUE(assistant.has_value());
     assistant_ = *std::move(assistant);
-    routes_.emplace(WebParts{.served = {.name = "small", .model = model_},
+    std::optional<openai::ServedModel> served;
+    if (model_) served.emplace(openai::ServedModel{.name = "small", .model = *model_});
+    routes_.emplace(WebParts{.served = served,
                              .limits = {},
                              .assistant = *assistant_,
                              .judge = judge_,
@@ -117,9 +114,17 @@ class Server {
   }
 
  private:
+  std::optional<assistant::ModelUse> use() {
+    if (!model_) return std::nullopt;
+    const auto prompt = [](const Task& task) {
+      return std::vector<text::Message>{{text::Role::user, task.source}};
+    };
+    return assistant::ModelUse{.model = *model_, .prompt = prompt};
+  }
+
   std::unique_ptr<generate::Writer> writer_;
   gym::api::FakeJudge gym_;
-  openai::SharedModel model_;
+  std::optional<openai::SharedModel> model_;  // nothing without a writer
   assistant::SharedJudge judge_;
   std::unique_ptr<assistant::Assistant> assistant_;
   std::optional<Routes> routes_;
@@ -219,6 +224,7 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
     Json last = server.followed(id);
     EXPECT_EQ(last["search"]["state"], "done");
     EXPECT_EQ(last["search"]["accepted"], 3);
+    EXPECT_EQ(last["search"]["why"], "all that the strategy had to ask was asked");
     before = server.get("/api/searches/" + id);
     EXPECT_EQ(before["attempts"].size(), 3U);
     EXPECT_EQ(before["attempts"][0]["words"], "right");
@@ -270,6 +276,43 @@ TEST(WebServer, JudgesAPastedKernel) {
                 .get<std::string>()
                 .find("the module"),
             std::string::npos);
+}
+
+TEST(WebServer, WithoutAModelItJudgesAndRefusesToWrite) {
+  const Server server(std::unique_ptr<generate::Writer>{});
+  const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: good"}};
+  Json last = server.followed(server.post("/api/searches", order, 201)["id"]);
+  EXPECT_EQ(last["search"]["accepted"], 1);
+  EXPECT_EQ(server.post("/api/searches", {{"source", kModule}}, 400)["error"]["message"],
+            "this server has no model to write with; start it with --model");
+  for (const char* path : {"/v1/chat/completions", "/v1/completions"})
+    EXPECT_EQ(server.post(path, chat("small", "hi"), 404)["error"]["message"],
+              "this server has no model; start it with --model");
+  EXPECT_TRUE(server.get("/v1/models")["data"].empty());
+  EXPECT_TRUE(server.get("/api/info")["model"].is_null());
+  EXPECT_EQ(server.get("/health")["status"], "ok");
+  EXPECT_EQ(server.metric("verdicts_total"), 1);
+}
+
+TEST(WebServer, ASearchWaitsForAServerWithAModel) {
+  const auto folder = TempDir::make("serve");
+  ASSERT_TRUE(folder.has_value());
+  const std::filesystem::path file = std::filesystem::path(folder->path()) / "searches.sqlite";
+  std::string id, other;
+  {
+    const Server server(std::make_unique<EndlessWriter>(), {}, file);
+    for (std::string* each : {&id, &other})
+      *each = server.post("/api/searches", {{"source", kModule}}, 201)["id"];
+  }
+  {
+    const Server server(std::unique_ptr<generate::Writer>{}, {}, file);
+    EXPECT_EQ(server.metric("searches_waiting"), 2);
+    EXPECT_EQ(server.get("/api/searches/" + id)["search"]["state"], "queued");
+    server.post("/api/searches/" + other + "/stop", Json::object());
+    EXPECT_EQ(server.get("/api/searches/" + other)["search"]["state"], "stopped");
+  }
+  const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
+  EXPECT_EQ(server.followed(id)["search"]["state"], "done");
 }
 
 TEST(WebServer, KeepsEachTokensSearchesApart) {
