@@ -54,6 +54,29 @@ def get_inputs():
     os.kill(os.getppid(), 9)
     return [torch.rand(4)]
 """
+CONVOLUTIONS = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = torch.nn.Conv2d(4, 6, (3, 2), stride=2, padding=(1, 0), dilation=(2, 1), groups=2)
+        self.up = torch.nn.ConvTranspose2d(6, 3, 3, stride=2, padding=1, output_padding=1)
+        self.line = torch.nn.Conv1d(3, 5, 3, padding=1, bias=False)
+        self.last = torch.nn.Conv3d(1, 2, 2)
+
+    def forward(self, x):
+        x = self.line(torch.relu(self.up(torch.tanh(self.down(x)))).mean(2))
+        return torch.cat([torch.relu(self.last(x[:, None, :, None].expand(-1, -1, -1, 2, -1))).sum(3).flatten(1), x.sum(2)], 1)
+
+
+def get_inputs():
+    return [torch.randn(2, 4, 9, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
 BRANCHES = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n\n" \
     "def get_inputs():\n    return [torch.rand(4)]\n"
 
@@ -102,6 +125,20 @@ class Pairs(unittest.TestCase):
         again = subprocess.run(self.command, capture_output=True, text=True)
         self.assertIn("9 done before", again.stdout)
         self.check_examples()
+
+    def test_strict_leaves_torch_no_product_and_no_convolution(self):
+        for each in self.tasks.iterdir():
+            each.unlink()
+        (self.tasks / "convolutions.py").write_text(CONVOLUTIONS)
+        (self.tasks / "mlp.py").write_text((ROOT / "tests/tasks/mlp.py").read_text())
+        done = subprocess.run([*self.command, "--policy", "strict"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pairs = {row["task"]: row["kernel"] for row in self.rows("pairs.jsonl")}
+        self.assertEqual(sorted(pairs), ["convolutions", "mlp"], str(self.rows("rejected.jsonl") + self.rows("failures.jsonl")))
+        for name in ("conv2d", "conv_transpose2d", "conv1d", "conv3d"):
+            self.assertIn(f"def {name}_kernel(", pairs["convolutions"])
+        self.assertIn("def matmul_kernel(", pairs["mlp"])
+        self.assertNotRegex("".join(pairs.values()), r"F\.conv|torch\.(mm|addmm|bmm)|extern_kernels")
 
     def check_examples(self):
         examples = self.folder / "examples.jsonl"

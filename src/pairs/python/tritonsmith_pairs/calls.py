@@ -3,13 +3,14 @@
 import ast
 import re
 
-from . import bindings, operators, products
+from . import bindings, convolutions, operators, products
 from .errors import NoPair
 from .helpers import dotted
 from .kernels import Kernel, kernel_name, operators_of, own_words, words_of
 from .tidy import fresh
 
 IGNORED = ("args.clear", "assert_size_stride", "assert_alignment", "torch.cuda.set_device")
+OWN_FUNCTIONS = {"matmul", *convolutions.NAMES}
 NODES = re.compile(r"# Topologically Sorted Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 
 
@@ -37,13 +38,17 @@ class Forward:
     """Collects the lines of the forward and the kernels that they launch."""
 
     def __init__(self, graph, model, arguments, strict, variables=frozenset()):
-        self.strict, self.uses_matmul = strict, False
+        self.strict = strict
+        self.own_functions = {}  # name -> source, of the functions that stand for what Inductor leaves to torch
+        self.buffers = graph.buffers
         self.text = graph.text
         self.nodes = commented(graph.text, variables)
         self.module = ast.parse(graph.text)
         self.kernels = self.generated_kernels()
         self.finished, self.kernel_names = [], {"triton", "tl", "torch", "F", "nn", "libdevice"}
-        self.taken = {"self", "torch", "triton", "tl", "F", "nn", *arguments}
+        if strict:
+            self.kernel_names |= {f"{name}_kernel" for name in OWN_FUNCTIONS}
+        self.taken = {"self", "torch", "triton", "tl", "F", "nn", *OWN_FUNCTIONS, *arguments}
         self.lines = []
         self.expressions = {}   # Inductor's name -> expression
         self.forms = {}         # Inductor's name -> (shape, stride)
@@ -137,6 +142,8 @@ class Forward:
             self.names[target] = self.names.get(value.args[0].id, "value") if isinstance(value.args[0], ast.Name) else "value"
             return
         words = words_of(self.nodes[value.lineno])
+        if self.strict and name == "extern_kernels.convolution":
+            return self.own_convolution(target, value, words)
         if self.strict and isinstance(value, ast.Call):
             raise NoPair("left_to_torch", f"{words[-1] if words else name} is left to torch")
         if name == "extern_kernels.convolution":
@@ -151,12 +158,22 @@ class Forward:
         else:
             raise NoPair("unknown_statement", ast.unparse(value)[:200])
 
+    def own_convolution(self, target, call, words):
+        layout = self.buffers[target].get_layout()
+        self.forms[target] = tuple(tuple(int(size) for size in sizes) for sizes in (layout.size, layout.stride))
+        keywords = {k.arg: self.value(k.value) for k in call.keywords}
+        name, expression = convolutions.call([self.value(a) for a in call.args], keywords, self.forms[target])
+        self.own_functions[name] = convolutions.source(name)
+        self.define(target, expression, words)
+
     def define(self, target, expression, words):
         self.name_buffer(target, words)
         self.lines.append(f"{self.expressions[target]} = {expression}")
 
     def name_buffer(self, target, words):
         wanted = words[-1] if words and words[-1].isidentifier() else "hidden"
+        if self.strict and wanted in OWN_FUNCTIONS:
+            wanted = "product" if wanted == "matmul" else "convolved"
         self.expressions[target] = self.names[target] = fresh(wanted, self.taken)
 
     def allocate(self, name, words):
@@ -232,15 +249,14 @@ class Forward:
         arguments = [self.value(a) for a in call.args]
         options = {k: self.value(v) for k, v in keywords.items()}
         if self.strict:
-            expression, self.uses_matmul = products.product(name, arguments, options), True
+            expression = products.product(name, arguments, options)
+            self.own_functions["matmul"] = products.SOURCE.strip()
         else:
             expression = operators.product(name, arguments, options)
         words = words_of(self.nodes[call.lineno])
         if isinstance(out, ast.Name) and out.id in self.waiting and operators.is_contiguous(*self.forms[out.id]):
             self.waiting.pop(out.id)
             self.define(out.id, expression, words)
-        elif self.strict:
-            raise NoPair("left_to_torch", "a product is written into a part of another tensor")
         else:
             self.lines.append(f"{expression[:-1]}, out={self.value(out, words)})")
 

@@ -44,12 +44,13 @@ class Written(BaseException):
 
 
 class Graph:
-    """What one graph of the module became: its text, the sources of its inputs, its outputs in order."""
+    """What one graph of the module became: its text and buffers, the sources of its inputs, its outputs in order."""
 
     def __init__(self, inputs, examples, outputs):
         self.inputs, self.examples, self.outputs = inputs, examples, outputs
         self.text = None
         self.constants = {}
+        self.buffers = {}  # Inductor's, by the names that they have in the text
 
 
 def install():
@@ -106,6 +107,7 @@ def take_text(lowering):
     written = lowering.codegen()[0]
     _current.text = getattr(written, "value", None) or str(written)
     _current.constants = dict(lowering.constants)
+    _current.buffers = dict(lowering.name_to_buffer)
     raise Written
 
 

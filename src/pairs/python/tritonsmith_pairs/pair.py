@@ -3,7 +3,7 @@
 request = {"role": "task", "source": text, "path": "task.py", "target": "sm_90"}
 The answer is {"plan": {"code": text, "mode": "constructed" or "eval"}} or {"plan": {"reason": word, "message": text}}.
 
-For debugging:  python -m tritonsmith_pairs.pair FILE
+For debugging:  python -m tritonsmith_pairs.pair FILE [strict]
 """
 
 import gc
@@ -132,7 +132,8 @@ def main():
     from . import inductor
     importlib.invalidate_caches()
     inductor.install()
-    answer = capture({"source": open(sys.argv[1]).read(), "path": sys.argv[1]})["plan"]
+    request = {"source": open(sys.argv[1]).read(), "path": sys.argv[1]}
+    answer = capture(request, strict="strict" in sys.argv[2:])["plan"]
     print(answer.get("code") or f"{answer['reason']}: {answer['message']}")
 
 

@@ -5,8 +5,8 @@ from .errors import NoPair
 SOURCE = '''
 @triton.jit
 def matmul_kernel(a_ptr, b_ptr, bias_ptr, out_ptr, m, n, k, a_batch, a_row, a_column, b_batch, b_row, b_column,
-                  bias_batch, bias_row, bias_column, HAS_BIAS: tl.constexpr, BLOCK_M: tl.constexpr,
-                  BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+                  bias_batch, bias_row, bias_column, out_batch, out_row, out_column, HAS_BIAS: tl.constexpr,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     """Computes one tile of a @ b, plus a bias that may be broadcast, for each matrix of a batch."""
     batch = tl.program_id(2).to(tl.int64)
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -25,14 +25,16 @@ def matmul_kernel(a_ptr, b_ptr, bias_ptr, out_ptr, m, n, k, a_batch, a_row, a_co
         bias = tl.load(bias_ptr + batch * bias_batch + rows[:, None] * bias_row + columns[None, :] * bias_column,
                        mask=row_mask & column_mask, other=0.0)
         total += bias
-    tl.store(out_ptr + batch * m * n + rows[:, None] * n + columns[None, :], total, mask=row_mask & column_mask)
+    tl.store(out_ptr + batch * out_batch + rows[:, None] * out_row + columns[None, :] * out_column, total,
+             mask=row_mask & column_mask)
 
 
-def matmul(a, b, bias=None):
-    """Returns a @ b + bias for matrices, or for batches of matrices."""
+def matmul(a, b, bias=None, out=None):
+    """Returns a @ b + bias for matrices, or for batches of matrices. Writes it into `out` if that is given."""
     m, k = a.shape[-2:]
     n = b.shape[-1]
-    out = torch.empty((*a.shape[:-1], n), dtype=a.dtype, device=a.device)
+    if out is None:
+        out = torch.empty((*a.shape[:-1], n), dtype=a.dtype, device=a.device)
 
     def strides(tensor):
         return (tensor.stride(0) if tensor.dim() == 3 else 0, tensor.stride(-2), tensor.stride(-1))
@@ -40,7 +42,7 @@ def matmul(a, b, bias=None):
     shifted = out if bias is None else bias.expand(out.shape)
     grid = (triton.cdiv(m, 32), triton.cdiv(n, 32), a.shape[0] if a.dim() == 3 else 1)
     matmul_kernel[grid](a, b, shifted, out, m, n, k, *strides(a), *strides(b), *strides(shifted),
-                        HAS_BIAS=bias is not None, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
+                        *strides(out), HAS_BIAS=bias is not None, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
     return out
 '''
 

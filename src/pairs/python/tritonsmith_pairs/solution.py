@@ -5,7 +5,7 @@ import inspect
 
 import torch
 
-from . import helpers, layout, products
+from . import helpers, layout
 from .calls import Forward
 from .errors import NoPair
 
@@ -184,10 +184,10 @@ def write(source_text, model, graph, result, inputs, strict=False):
     names = [a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
     taken = {*names, *source.definitions}
     taken.update(alias.asname or alias.name.split(".")[0] for node in source.imports for alias in node.names)
-    forward = Forward(graph, model, {*taken, "matmul"}, strict, source.forward_variables())
+    forward = Forward(graph, model, taken, strict, source.forward_variables())
     outputs = forward.translate()
     lines = [*forward.lines, "return " + rendered(result, forward, outputs, graph, inputs)]
-    if not forward.finished and not forward.uses_matmul:
+    if not forward.finished and not forward.own_functions:
         raise NoPair("no_kernel", "its forward needs no kernel: torch does everything")
     kept, new_class = source.kept(ast.parse("\n".join(lines).replace("return ", "")).body)
     return assemble(source, forward, kept, new_class, lines)
@@ -224,8 +224,7 @@ def assemble(source, forward, kept, new_class, lines):
     if any(single.endswith(" functional as F") for single in imports):
         wanted = [single for single in wanted if not single.endswith(" as F")]
     sections = ["\n".join(sorted({*imports, *wanted}, key=lambda line: ("triton" in line, line)))]
-    if forward.uses_matmul:
-        sections.append(products.SOURCE.strip())
+    sections += forward.own_functions.values()
     sections += [inspect.cleandoc(helpers.SOURCES[name][0]) for name in needed]
     text = "\n\n\n".join([*sections, *kernels, below]) + "\n"
     compile(text, "solution.py", "exec")
