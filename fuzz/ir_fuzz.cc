@@ -2,11 +2,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "gym/compile/compile_cache.h"
+#include "gym/language/triton/locations.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view ir(reinterpret_cast<const char*>(data), size);
-  const auto kept = tritonsmith::gym::compile::without_locations(ir);
+  const auto kept = tritonsmith::gym::language::triton::without_locations(ir);
   if (kept && kept->size() > size) std::abort();
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/hash.h"
+#include "gym/language/registry/languages.h"
 
 namespace tritonsmith::curate {
 namespace {
@@ -58,18 +59,8 @@ std::string text_of(const AtenCall& call, Names& names) {
   return text + "\n";
 }
 
-// Triton IR without its places in the source: "loc(...)" at the ends of lines, and lines of "#loc".
-std::string without_places(std::string_view ttir) {
-  std::string text;
-  while (!ttir.empty()) {
-    const std::size_t end = std::min(ttir.find('\n'), ttir.size() - 1) + 1;
-    std::string_view line = ttir.substr(0, end);
-    ttir.remove_prefix(end);
-    if (line.starts_with("#loc")) continue;
-    text += line.substr(0, std::min(line.find(" loc("), line.find('\n')));
-    text += '\n';
-  }
-  return text;
+std::string without_locations(const PlanKernel& kernel) {
+  return gym::language::language_of(kernel).without_locations(kernel.code).value_or(kernel.code);
 }
 
 }  // namespace
@@ -97,7 +88,7 @@ std::string kernel_signature(const Plan& plan) {
     const auto* launch = std::get_if<LaunchStep>(&step.action);
     if (launch == nullptr || launch->choices.empty()) continue;
     const LaunchChoice& choice = launch->choices.front();
-    text += without_places(plan.kernels[static_cast<std::size_t>(choice.kernel)].ttir);
+    text += without_locations(plan.kernels[static_cast<std::size_t>(choice.kernel)]);
     for (const Value& each : choice.arguments) text += text_of(each, names) + " ";
     text += '\n';
   }

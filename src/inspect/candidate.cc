@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "inspect/triton_names.h"
+
 namespace tritonsmith::inspect {
 namespace {
 
@@ -60,7 +62,7 @@ void Candidate::find_main_guards() {
 void Candidate::find_kernel_strings() {
   for (NodeId id = 0; id < tree.size(); ++id) {
     const NodeId function = tree.is(id, "call") ? tree.child(id, "function") : kNoNode;
-    if (!tree.is(function, "attribute") || text(tree.child(function, "attribute")) != "triton")
+    if (!tree.is(function, "attribute") || text(tree.child(function, "attribute")) != kTriton)
       continue;
     const auto arguments = tree.children(tree.child(id, "arguments"));
     if (arguments.size() >= 2 && !literal_text(tree, arguments[1]).empty())
@@ -71,9 +73,7 @@ void Candidate::find_kernel_strings() {
 bool Candidate::is_jit(NodeId expression) const {
   const NodeId function =
       tree.is(expression, "call") ? tree.child(expression, "function") : expression;
-  const std::string path = names.resolve(function).path;
-  return path == "triton.jit" || path == "triton.runtime.jit" || path == "triton.runtime.jit.jit" ||
-         path == "triton.runtime.JITFunction" || path == "triton.runtime.jit.JITFunction";
+  return is_triton_jit(names.resolve(function).path);
 }
 
 void Candidate::find_functions() {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "inspect/rules.h"
+#include "inspect/triton_names.h"
 
 namespace tritonsmith::inspect {
 namespace {
@@ -89,7 +90,7 @@ bool is_optional_module(const Candidate& candidate, std::string_view path) {
 
 bool is_listed_module(std::string_view path) {
   constexpr auto kListed = std::to_array<std::string_view>(
-      {"torch",       "triton",      "numpy",       "einops",    "packaging",
+      {"torch",       kTriton,       "numpy",       "einops",    "packaging",
        "typing",      "math",        "cmath",       "functools", "itertools",
        "operator",    "collections", "dataclasses", "enum",      "abc",
        "contextlib",  "warnings",    "logging",     "os",        "sys",

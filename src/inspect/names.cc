@@ -8,6 +8,8 @@
 #include <memory>
 #include <ranges>
 
+#include "inspect/triton_names.h"
+
 namespace tritonsmith::inspect {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr std::size_t kLongestChain = 16;
 // None of these names is a module or a function of torch or triton itself.
 bool is_top_module(std::string_view name) {
   constexpr auto kModules = std::to_array<std::string_view>(
-      {"torch",           "triton",    "builtins", "sys",        "os",
+      {"torch",           kTriton,     "builtins", "sys",        "os",
        "importlib",       "inspect",   "ctypes",   "subprocess", "functools",
        "threading",       "gc",        "weakref",  "pickle",     "io",
        "atexit",          "traceback", "tempfile", "shutil",     "socket",

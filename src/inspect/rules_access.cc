@@ -5,6 +5,7 @@
 
 #include "inspect/imports.h"
 #include "inspect/rules.h"
+#include "inspect/triton_names.h"
 
 namespace tritonsmith::inspect {
 namespace {
@@ -32,7 +33,7 @@ bool only_asks_for_modules(std::string_view path) {
 // them, nor is the one that replaces kernels by Python.
 bool is_tuning_knob(std::string_view name) {
   constexpr auto kPrefixes = std::to_array<std::string_view>(
-      {"TRITON_", "TORCHINDUCTOR_", "TORCHDYNAMO_", "CUDA_", "CUBLAS_", "NVIDIA_TF32",
+      {kTritonVariables, "TORCHINDUCTOR_", "TORCHDYNAMO_", "CUDA_", "CUBLAS_", "NVIDIA_TF32",
        "PYTORCH_CUDA_ALLOC", "PYTORCH_ALLOC", "TORCH_ALLOW_TF32", "TORCH_CUDA_ARCH_LIST",
        "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "TORCH_CUDNN"});
   constexpr auto kOthers = std::to_array<std::string_view>(
@@ -190,7 +191,7 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
                      "reaches variables in a roundabout way");
   for (const Use& use : candidate.uses) {
     constexpr auto kHarmless =
-        std::to_array<std::string_view>({"torch", "triton", "math", "typing", "numpy"});
+        std::to_array<std::string_view>({"torch", kTriton, "math", "typing", "numpy"});
     const bool everything = candidate.tree.is(use.node, "wildcard_import");
     if (everything &&
         std::ranges::none_of(kHarmless, [&](auto name) { return is_or_is_in(use.path, name); }))

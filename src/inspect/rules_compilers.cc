@@ -8,6 +8,7 @@
 #include "inspect/imports.h"
 #include "inspect/inductor.h"
 #include "inspect/rules.h"
+#include "inspect/triton_names.h"
 
 namespace tritonsmith::inspect {
 namespace {
@@ -204,38 +205,19 @@ void find_foreign_kernels(const Candidate& candidate, Places& places) {
 }
 
 void find_inline_assembly(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
-            {"triton.language.core.extern_elementwise", "triton.language.extern_elementwise",
-             "triton.language.core.dispatch", "triton.language.extra.cuda.inline_asm"},
-            "is not Triton's own language");
+  find_uses_of(candidate, places, kTritonExterns, "is not Triton's own language");
 }
 
 void find_native_code(const Candidate& candidate, Places& places) {
   find_uses(candidate, places,
-            {"ctypes",
-             "cffi",
-             "torch.utils.cpp_extension",
-             "torch.utils.dlpack",
-             "cupy",
-             "numba",
-             "pycuda",
-             "cuda",
-             "nvrtc",
-             "llvmlite",
-             "cython",
-             "pybind11",
-             "torch.cuda.cudart",
-             "torch.cuda._compile_kernel",
-             "torch.ops.load_library",
-             "torch.ops.import_module",
-             "triton.runtime.build",
-             "triton._C",
-             "numpy.ctypeslib",
-             "numpy.f2py",
-             "numpy.distutils"},
+            {"ctypes", "cffi", "torch.utils.cpp_extension", "torch.utils.dlpack", "cupy", "numba",
+             "pycuda", "cuda", "nvrtc", "llvmlite", "cython", "pybind11", "torch.cuda.cudart",
+             "torch.cuda._compile_kernel", "torch.ops.load_library", "torch.ops.import_module",
+             "numpy.ctypeslib", "numpy.f2py", "numpy.distutils"},
             "brings code that is not Triton");
+  find_uses_of(candidate, places, kTritonBinaries, "brings code that is not Triton");
   for (const Use& use : candidate.uses)
-    if (use.imported && is_or_is_in(use.path, "triton.compiler") &&
+    if (use.imported && is_or_is_in(use.path, kTritonCompiler) &&
         !is_name_of_generated_code(use.path) && !is_idle_import(candidate, use))
       places.add(use.node, fmt::format("`{}` brings code that is not Triton", use.path));
 }

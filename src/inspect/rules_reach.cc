@@ -7,6 +7,7 @@
 
 #include "inspect/imports.h"
 #include "inspect/rules.h"
+#include "inspect/triton_names.h"
 
 namespace tritonsmith::inspect {
 namespace {
@@ -107,7 +108,7 @@ void find_computed_kernel_texts(const Candidate& candidate, Places& places) {
   for (NodeId id = 0; compiles && id < tree.size(); ++id) {
     const NodeId function = tree.is(id, "call") ? tree.child(id, "function") : kNoNode;
     if (tree.is(function, "attribute") &&
-        candidate.text(tree.child(function, "attribute")) == "triton" &&
+        candidate.text(tree.child(function, "attribute")) == kTriton &&
         std::ranges::find(candidate.kernel_strings, id) == candidate.kernel_strings.end())
       places.add(id, "a kernel's text is computed, so nobody can inspect it");
   }
@@ -146,7 +147,7 @@ void find_names_in_strings(const Candidate& candidate, Places& places) {
         last_part(candidate.names.resolve(tree.child(call, "function")).path) == "attrgetter";
     const std::string first = text.substr(0, text.find('.'));
     if ((picks || tree.is(around, "subscript")) && is_top_module(first) && first != "torch" &&
-        first != "triton" && first != "operator" && first != "io")
+        first != kTriton && first != "operator" && first != "io")
       places.add(id, fmt::format("`{}` in a string names a module", first));
   }
 }

@@ -243,7 +243,7 @@ TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
     EXPECT_THAT(
         told(pool->capture_now(python("answer = 1"))),
         AllOf(StartsWith("fault "), HasSubstr(fmt::format("required_layers demands ({}:", layer))));
-    EXPECT_THAT(told(pool->compile_now({.ttir = "add"})),
+    EXPECT_THAT(told(pool->compile_now({.code = "add"})),
                 AllOf(StartsWith("fault "), HasSubstr("required_layers")));
   }
 }
@@ -324,21 +324,21 @@ TEST(CapturePool, LeavesNothingBehind) {
 
 TEST(CompilerPool, EqualKernelsCompileOnceHoweverTheirLocationsDiffer) {
   const auto pool = pool_of({.slots = 1});
-  const auto first = pool->compile_now({.ttir = "add loc(\"a.py\":1:2)"});
+  const auto first = pool->compile_now({.code = "add loc(\"a.py\":1:2)"});
   EXPECT_THAT(told(first), EndsWith(" add"));  // the compiler sees no location
   EXPECT_THAT(names(first.stage_ms), ElementsAre("queue", "compile"));
   EXPECT_FALSE(first.from_cache);
-  const auto second = pool->compile_now({.ttir = "add loc(\"b.py\":30:2)"});
+  const auto second = pool->compile_now({.code = "add loc(\"b.py\":30:2)"});
   EXPECT_TRUE(second.from_cache);
   EXPECT_EQ(told(second), told(first));
-  EXPECT_FALSE(pool->compile_now({.ttir = "add", .num_warps = 8}).from_cache);
+  EXPECT_FALSE(pool->compile_now({.code = "add", .num_warps = 8}).from_cache);
 }
 
 TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
   const auto pool = pool_of({.slots = 1});
   BoundedQueue<bool> cached(8);
   for (int i = 0; i < 4; ++i)
-    pool->compile({.ttir = fmt::format("mul loc({})", i)},
+    pool->compile({.code = fmt::format("mul loc({})", i)},
                   [&](compile::CompileOutcome outcome) { cached.push(outcome.from_cache); });
   std::vector<bool> all;
   for (int i = 0; i < 4; ++i) all.push_back(cached.pop().value());
@@ -350,32 +350,32 @@ TEST(CompilerPool, CompileErrorsAreTypedAndKeepTheirOwnLines) {
   const auto line = [](const compile::CompileOutcome& outcome) {
     return std::get<sandbox::CandidateFailure>(outcome.result).error.line;
   };
-  const auto outcome = pool->compile_now({.ttir = "refuse loc(\"a.py\":3:1)"});
+  const auto outcome = pool->compile_now({.code = "refuse loc(\"a.py\":3:1)"});
   EXPECT_EQ(told(outcome), "failure compile_error: no such operation");
   EXPECT_EQ(std::get<sandbox::CandidateFailure>(outcome.result).stage, Stage::captured);
   EXPECT_EQ(line(outcome), 3);
-  const auto elsewhere = pool->compile_now({.ttir = "refuse loc(\"a.py\":7:1)"});
+  const auto elsewhere = pool->compile_now({.code = "refuse loc(\"a.py\":7:1)"});
   EXPECT_TRUE(elsewhere.from_cache);
   EXPECT_EQ(line(elsewhere), 7);
-  EXPECT_FALSE(pool->compile_now({.ttir = "refuse it"}).from_cache);
-  EXPECT_THAT(told(pool->compile_now({.ttir = "raise"})), HasSubstr("the compiler is confused"));
+  EXPECT_FALSE(pool->compile_now({.code = "refuse it"}).from_cache);
+  EXPECT_THAT(told(pool->compile_now({.code = "raise"})), HasSubstr("the compiler is confused"));
 }
 
 TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
   const auto pool = pool_of({.slots = 1, .compile_seconds = 1});
-  EXPECT_THAT(told(pool->compile_now({.ttir = "crash"})),
+  EXPECT_THAT(told(pool->compile_now({.code = "crash"})),
               StartsWith("failure compile_crash: the compiler was killed"));
-  EXPECT_THAT(told(pool->compile_now({.ttir = "fine"})), StartsWith("kernel"));
-  EXPECT_EQ(told(pool->compile_now({.ttir = "hang"})),
+  EXPECT_THAT(told(pool->compile_now({.code = "fine"})), StartsWith("kernel"));
+  EXPECT_EQ(told(pool->compile_now({.code = "hang"})),
             "failure compile_timeout: the compiler did not finish within 1 s");
-  EXPECT_THAT(told(pool->compile_now({.ttir = "fine too"})), StartsWith("kernel"));
+  EXPECT_THAT(told(pool->compile_now({.code = "fine too"})), StartsWith("kernel"));
 }
 
 TEST(CompilerPool, JobsTakeTurns) {
   const auto pool = pool_of({.slots = 1, .compilers = 1});
   BoundedQueue<std::string> finished(8);
   const auto submit = [&](std::uint64_t job, const std::string& kernel) {
-    pool->compile({.ttir = kernel, .job = job},
+    pool->compile({.code = kernel, .job = job},
                   [&, kernel](const compile::CompileOutcome&) { finished.push(kernel); });
   };
   // the zygote is not warm yet, so that all of them wait
@@ -390,7 +390,7 @@ TEST(CompilerPool, AJobHasABudgetOfCompileTime) {
   const auto pool = pool_of({.slots = 1, .compilers = 1, .compile_budget_seconds = 1e-6});
   BoundedQueue<compile::CompileOutcome> finished(8);
   for (const char* kernel : {"one", "two", "three"})
-    pool->compile({.ttir = kernel, .job = 1},
+    pool->compile({.code = kernel, .job = 1},
                   [&](compile::CompileOutcome outcome) { finished.push(std::move(outcome)); });
   std::vector<compile::CompileOutcome> outcomes;
   for (int i = 0; i < 3; ++i) outcomes.push_back(finished.pop().value());
@@ -400,21 +400,21 @@ TEST(CompilerPool, AJobHasABudgetOfCompileTime) {
                     HasSubstr("compile_budget_seconds")));
   EXPECT_TRUE(std::get<sandbox::CandidateFailure>(outcomes[1].result).undisturbed);
   EXPECT_THAT(told(outcomes[2]), StartsWith("kernel"));
-  EXPECT_THAT(told(pool->compile_now({.ttir = "another job's"})), StartsWith("kernel"));
+  EXPECT_THAT(told(pool->compile_now({.code = "another job's"})), StartsWith("kernel"));
 }
 
 TEST(CompilerPool, WhoeverKillsPtxasTwiceMayBeAnother) {
   const auto pool = pool_of({.slots = 1});
-  EXPECT_THAT(told(pool->compile_now({.ttir = "exit 75"})),
+  EXPECT_THAT(told(pool->compile_now({.code = "exit 75"})),
               StartsWith("failure killed: the compiler was killed twice"));
-  EXPECT_THAT(told(pool->compile_now({.ttir = "exit 70"})), StartsWith("failure compile_crash"));
+  EXPECT_THAT(told(pool->compile_now({.code = "exit 70"})), StartsWith("failure compile_crash"));
 }
 
 TEST(CompilerPool, WorkersAreRecycled) {
   const auto pool = pool_of({.slots = 1, .compiles_per_worker = 2});
   std::vector<std::string> workers;
   for (int i = 0; i < 4; ++i) {
-    const std::string text = told(pool->compile_now({.ttir = fmt::format("k {}", i)}));
+    const std::string text = told(pool->compile_now({.code = fmt::format("k {}", i)}));
     workers.push_back(text.substr(7, text.find(' ', 7) - 7));
   }
   EXPECT_EQ(workers[0], workers[1]);
@@ -425,8 +425,8 @@ TEST(CompilerPool, KernelsOnDiskOutliveThePool) {
   const auto folder = TempDir::make("tritonsmith-cache");
   ASSERT_TRUE(folder);
   const CaptureConfig config{.slots = 1, .compile_cache_directory = folder->path() / "cubins"};
-  const std::string first = told(pool_of(config)->compile_now({.ttir = "kept"}));
-  const auto again = pool_of(config)->compile_now({.ttir = "kept"});
+  const std::string first = told(pool_of(config)->compile_now({.code = "kept"}));
+  const auto again = pool_of(config)->compile_now({.code = "kept"});
   EXPECT_TRUE(again.from_cache);
   EXPECT_EQ(told(again), first);
 }

@@ -69,7 +69,7 @@ TEST_F(RealGuests, ACandidateBecomesAPlanAndItsKernelACubin) {
   ASSERT_THAT(told(outcome), StartsWith("plan "));
   const Json plan = Json::parse(std::get<CapturedPlan>(outcome.result).json);
   ASSERT_EQ(plan["kernels"].size(), 1u);
-  const auto compiled = pool_->compile_now({.ttir = plan["kernels"][0]["ttir"]});
+  const auto compiled = pool_->compile_now({.code = plan["kernels"][0]["ttir"]});
   const auto* kernel = std::get_if<compile::CompiledKernel>(&compiled.result);
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(kernel->cubin, StartsWith("\x7f"
@@ -87,7 +87,7 @@ TEST_F(RealGuests, ACandidateThatRaisesIsTyped) {
 }
 
 TEST_F(RealGuests, IrThatIsNoneIsACompileError) {
-  const auto compiled = pool_->compile_now({.ttir = "this is no IR"});
+  const auto compiled = pool_->compile_now({.code = "this is no IR"});
   ASSERT_TRUE(std::holds_alternative<sandbox::CandidateFailure>(compiled.result));
   EXPECT_EQ(std::get<sandbox::CandidateFailure>(compiled.result).stage, Stage::captured);
 }

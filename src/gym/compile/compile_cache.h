@@ -1,6 +1,6 @@
 // CompileCache: the results of compilations, by content. The key covers the compiler's version and
-// every input of the compiler. The compiler does not see where a kernel came from (the `loc`s of
-// its IR), so equal kernels share one entry. The cache keeps the entries that were used last in
+// every input of the compiler. The compiler does not see where a kernel came from (the locations in
+// its code), so equal kernels share one entry. The cache keeps the entries that were used last in
 // memory, and compiled kernels in a folder too if it has one. Both are bounded by bytes. One thread.
 #pragma once
 
@@ -13,16 +13,7 @@
 
 namespace tritonsmith::gym::compile {
 
-// Returns the IR text without location aliases and `loc(...)`. Text inside strings stays. Fails
-// where the text is not as Triton's printer writes it. Otherwise this function could remove, as a
-// location, text that a compiler reads as code.
-Result<std::string> without_locations(std::string_view ir);
-
-// Returns the line of the first location that names a file, which is where the kernel begins, or 0
-// if there is none.
-int first_line(std::string_view ir);
-
-// The request's IR must have no locations.
+// The request's code must have no locations.
 std::string compile_key(const CompileRequest& request, std::string_view compiler_version);
 
 class CompileCache {

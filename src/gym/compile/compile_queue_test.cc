@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 // A compiler without processes: kernels are named by their keys, and a test says what each costs.
 struct FakeCompiler {
   void submit(std::uint64_t job, const std::string& key) {
-    queue.add(key, {.id = ++last_id, .request = {.ttir = key, .job = job}});
+    queue.add(key, {.id = ++last_id, .request = {.code = key, .job = job}});
   }
   void submit(std::uint64_t job, std::initializer_list<const char*> keys) {
     for (const char* key : keys) submit(job, key);
@@ -24,7 +24,7 @@ struct FakeCompiler {
     const auto kernel = queue.take();
     if (!kernel) return "";
     queue.charge(*kernel, seconds);
-    for (const CompileJob& job : queue.take_unaffordable()) refused.push_back(job.request.ttir);
+    for (const CompileJob& job : queue.take_unaffordable()) refused.push_back(job.request.code);
     return kernel->key;
   }
   std::vector<std::string> compile_all(double seconds = 1) {

@@ -1,4 +1,4 @@
-// A compile worker's request and reply. The IR is the candidate's, hence hostile, so the worker
+// A compile worker's request and reply. The code is the candidate's, hence hostile, so the worker
 // that reads it is jailed.
 #pragma once
 
@@ -8,12 +8,14 @@
 #include <variant>
 
 #include "data/verdict.h"
+#include "gym/plan/kernel_language.h"
 #include "gym/sandbox/guest_failure.h"
 
 namespace tritonsmith::gym::compile {
 
 struct CompileRequest {
-  std::string ttir;
+  plan::KernelLanguage language = plan::KernelLanguage::triton_ir;
+  std::string code;
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;

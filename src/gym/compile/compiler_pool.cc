@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <csignal>
 
+#include "gym/language/registry/languages.h"
 #include "gym/ptx/ptx_text.h"
 
 namespace tritonsmith::gym::compile {
 namespace {
 
-constexpr std::size_t kMaxIrBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxCodeBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20;
 constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
 constexpr auto kGreetTime = std::chrono::seconds(30);
 constexpr int kMaxAttempts = 2;
-constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/guest/compiler.py
+constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/language/triton/guest/compiler.py
 
 std::string request_text(const CompileRequest& request) {
-  Json json = {{"ttir", request.ttir},
+  Json json = {{std::string(name_of(request.language)), request.code},
                {"num_warps", request.num_warps},
                {"num_stages", request.num_stages},
                {"num_ctas", request.num_ctas},
@@ -74,13 +75,14 @@ void CompilerPool::submit(CompileJob job) {
   const auto refuse = [&](ErrorClass error_class, std::string message) {
     give(job, {.result = refused(error_class, std::move(message))});
   };
-  job.line = first_line(job.request.ttir);
-  if (job.request.ttir.size() > kMaxIrBytes)
+  const language::Language& language = language::language_of(job.request.language);
+  job.line = language.first_line(job.request.code);
+  if (job.request.code.size() > kMaxCodeBytes)
     return refuse(ErrorClass::compile_error,
-                  fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes));
-  auto bare = without_locations(job.request.ttir);
+                  fmt::format("the kernel's IR is larger than {} bytes", kMaxCodeBytes));
+  auto bare = language.without_locations(job.request.code);
   if (!bare) return refuse(ErrorClass::refused_ir, bare.error().message);
-  job.request.ttir = *std::move(bare);
+  job.request.code = *std::move(bare);
   if (!job.request.ptx.empty())
     if (const auto read = ptx::read_ptx(job.request.ptx); !read)
       return give(job, {.result = refused_ptx(read.error())});

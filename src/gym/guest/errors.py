@@ -4,6 +4,7 @@ import linecache
 import re
 import sys
 
+from . import triton_language
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # what a terminal reads as a colour or a movement
 
@@ -60,8 +61,9 @@ def describe_exception(error, path, where):
         return describe(error.error_class, error.message, path, error.line or line_of(error, path))
     if isinstance(error, SyntaxError) and error.filename == path:
         return describe("syntax_error", f"{type(error).__name__}: {error.msg}", path, error.lineno or 0)
-    if is_triton_error(error):
-        return describe_triton_error(error, path)
+    if triton_language.is_own_error(error):
+        message, line = triton_language.message_and_line(error, path)
+        return describe("compile_error", message, path, line)
     if isinstance(error, ImportError) and where == "import":
         return describe("import_error", f"{type(error).__name__}: {text_of(error)}", path, line_of(error, path))
     name = type(error).__name__
@@ -74,32 +76,3 @@ def text_of(error):
         return str(error)
     except BaseException:
         return "(its message cannot be shown)"
-
-
-def is_triton_error(error):
-    from triton.compiler.errors import CompilationError
-    return isinstance(error, CompilationError)
-
-
-def describe_triton_error(error, path):
-    """Finds the most telling error. Triton nests one CompilationError for each call between jit functions, and the
-    deepest one in the captured file says the most."""
-    source = "".join(linecache.getlines(path))
-    line, chain = 0, error
-    while chain is not None:
-        if is_triton_error(chain) and (found := line_of_node(chain, source)):
-            line = found
-        if chain.__cause__ is None:
-            break
-        chain = chain.__cause__
-    message = getattr(chain, "error_message", None) or str(chain)
-    return describe("compile_error", f"{type(chain).__name__}: {message}", path, line)
-
-
-def line_of_node(error, source):
-    """Returns the file's line. Triton counts lines from the function's `def`, so this searches for the function's name."""
-    name = re.match(r"def\s+(\w+)", error.src or "")
-    if name is None or not hasattr(error.node, "lineno"):
-        return 0
-    found = re.search(rf"^[ \t]*def\s+{name.group(1)}\s*\(", source, re.MULTILINE)
-    return source.count("\n", 0, found.start()) + error.node.lineno if found else 0

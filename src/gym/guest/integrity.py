@@ -1,4 +1,4 @@
-"""Finds out whether a candidate replaced something that is not its own: a function of torch or Triton, a builtin, or the
+"""Finds out whether a candidate replaced something that is not its own: a function of torch or of the kernel language, a builtin, or the
 recorder's methods.
 
 Nothing that a candidate replaces can change a verdict, because a plan is replayed without Python. But it is a candidate that
@@ -11,18 +11,15 @@ from types import (BuiltinFunctionType, FunctionType, GetSetDescriptorType, Meth
                    WrapperDescriptorType)
 
 import torch
-import triton
-import triton.language
-import triton.testing
 
+from . import triton_language
 from .errors import CaptureStop
 
 MODULES = ("torch", "torch.cuda", "torch.nn", "torch.nn.functional", "torch.nn.modules.module", "torch.nn.init", "torch.random",
-           "torch.linalg", "torch.testing", "torch.autograd", "torch.utils._pytree", "torch.overrides", "triton",
-           "triton.language", "triton.language.core", "triton.language.standard", "triton.language.math", "triton.testing",
-           "triton.runtime.jit", "triton.runtime.autotuner", "math", "time", "random", "statistics", "functools", "operator")
-CLASSES = (torch.Tensor, torch.nn.Module, torch.nn.Linear, torch.nn.Parameter, triton.runtime.JITFunction,
-           triton.runtime.Autotuner, torch.autograd.Function)
+           "torch.linalg", "torch.testing", "torch.autograd", "torch.utils._pytree", "torch.overrides",
+           *triton_language.WATCHED_MODULES, "math", "time", "random", "statistics", "functools", "operator")
+CLASSES = (torch.Tensor, torch.nn.Module, torch.nn.Linear, torch.nn.Parameter,
+           *triton_language.watched_classes(), torch.autograd.Function)
 KINDS = (FunctionType, BuiltinFunctionType, type, ModuleType, staticmethod, classmethod, property, MethodDescriptorType,
          GetSetDescriptorType, WrapperDescriptorType)
 

@@ -1,4 +1,4 @@
-"""The virtual GPU answers the questions that torch and Triton ask about a GPU which this machine need not have.
+"""The virtual GPU answers the questions that torch asks about a GPU which this machine need not have.
 
 The answers are those of the chip that kernels are compiled for (device_properties.py). Nothing runs. A question that needs a run, such as for a measured time, ends the capture with an error class.
 """
@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 
 import torch
-import torch._library.triton
-import triton
-from triton.backends.compiler import GPUTarget
 
 from . import addresses, graphs, memory, streams, whole_operators
 from .device_properties import PROPERTIES, capability
@@ -22,32 +19,6 @@ def refuse(what):
     def refused(*args, **kwargs):
         raise CaptureStop("not_captured", f"{what} cannot be answered by a capture: nothing runs")
     return refused
-
-
-class VirtualUtils:
-    def get_device_properties(self, device=0):
-        return {"max_shared_mem": PROPERTIES.shared_memory_per_block_optin, "max_num_regs": PROPERTIES.regs_per_multiprocessor,
-                "multiprocessor_count": PROPERTIES.multi_processor_count, "warpSize": PROPERTIES.warp_size,
-                "sm_clock_rate": PROPERTIES.clock_rate, "mem_clock_rate": PROPERTIES.memory_clock_rate,
-                "mem_bus_width": PROPERTIES.memory_bus_width}
-
-
-class VirtualDriver:
-    """Answers what Triton asks an active driver."""
-    utils = VirtualUtils()
-    get_benchmarker = staticmethod(lambda: refuse("a kernel's time"))
-    get_device_interface = staticmethod(lambda: torch.cuda)
-
-    is_active = staticmethod(lambda: True)
-
-    def get_current_target(self): return GPUTarget("cuda", 10 * PROPERTIES.major + PROPERTIES.minor, PROPERTIES.warp_size)
-    def get_device_capability(self, device=0): return capability()
-    def get_current_device(self): return 0
-    def set_current_device(self, device): pass
-    def get_current_stream(self, device=None): return streams.raw_current()
-    def get_active_torch_device(self): return torch.device("cuda", 0)
-    def get_empty_cache_for_benchmark(self): return None
-    def clear_cache(self, cache): pass
 
 
 class VirtualGenerator(torch.Generator):
@@ -94,13 +65,12 @@ def apply_to_module(self, function, recurse=True):
 
 
 def install():
-    """Makes the virtual GPU answer all of torch's and Triton's questions to a driver, in the whole process."""
+    """Makes the virtual GPU answer all of torch's questions to a driver, in the whole process."""
     import torch._subclasses.fake_tensor as fake_tensor
     torch._C._ensureCUDADeviceGuardSet()  # makes device guards no-ops; must come before is_available returns True
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)  # torch.tensor(..., device="cuda")
     torch.nn.Module._apply = apply_to_module
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
-    triton.runtime.driver.set_active(VirtualDriver())
     install_cuda(torch.cuda)
     install_raw_answers(torch._C)
     install_accelerator(torch.accelerator)
@@ -109,8 +79,6 @@ def install():
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
     torch.compile = unchanged
     torch.jit.script = torch.jit.trace = unchanged
-    torch._library.triton.is_wrap_triton_enabled = lambda: False  # a wrapped kernel is launched as it is
-    triton.testing.do_bench = triton.testing.do_bench_cudagraph = refuse("a kernel's time")
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)
     sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")

@@ -6,24 +6,19 @@ The worker may start two programs: ptxas, and cuobjdump for edited PTX.
 """
 
 import os
-import sys
 import time
 
-from tritonsmith_guest import frames
+from tritonsmith_guest import frames, triton_language
 
 LOADERS = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
 
 def programs():
-    """Returns the programs that a worker may execute: those of Triton that assemble and list, and the dynamic loader."""
-    triton = sys.modules.get("triton")
-    if triton is None:
+    """Returns the programs that a worker may execute: those of the kernel language, and the dynamic loader."""
+    own = triton_language.programs()
+    if own is None:
         return []
-    folder = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin")
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    flavours = [name for name in names if name.startswith("ptxas") or name in ("cuobjdump", "nvdisasm")]
-    loaders = [os.path.realpath(path) for path in LOADERS if os.path.exists(path)]
-    return [*(os.path.join(folder, name) for name in flavours), *loaders]
+    return [*own, *(os.path.realpath(path) for path in LOADERS if os.path.exists(path))]
 
 
 def cpu_seconds():

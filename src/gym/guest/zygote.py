@@ -33,7 +33,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tritonsmith_guest import frames, huge_pages, worker
+from tritonsmith_guest import frames, huge_pages, triton_language, worker
 from tritonsmith_guest.jail import Jail, JailRefused
 
 CONTROL_FD = 3
@@ -111,7 +111,7 @@ class Zygote:
 
     def warm_up(self):
         warm = tempfile.mkdtemp(prefix="zygote-", dir=self.folders)
-        os.environ.update(HOME=warm, TMPDIR=warm, TRITON_HOME=warm, TRITON_CACHE_DIR=f"{warm}/triton")
+        os.environ.update(HOME=warm, TMPDIR=warm, **triton_language.environment(warm))
         self.capture = importlib.import_module(self.config["capture_module"]).capture
         self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
         self.warm_module.warm()
@@ -216,8 +216,8 @@ class Zygote:
 
     def settle_in(self, folder):
         """Sets what must differ between guests: folders, and the seeds of the random generators."""
-        os.environ.update(HOME=folder, TMPDIR=folder, TRITON_HOME=folder, TRITON_CACHE_DIR=f"{folder}/triton",
-                          TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor")
+        os.environ.update(HOME=folder, TMPDIR=folder, TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor",
+                          **triton_language.environment(folder))
         tempfile.tempdir = None
         os.chdir(folder)
         seed = int.from_bytes(os.urandom(4), "little")

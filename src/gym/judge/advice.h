@@ -7,8 +7,8 @@
 
 namespace tritonsmith::gym::judge {
 
-// Adds what to do about a kernel that is too large to evaluate, and names `input_precision` where a
-// kernel with wrong values multiplies float32 in TF32. `candidate` is the plan that was judged.
+// Adds what to do about a kernel that is too large to evaluate, and what a kernel's language advises
+// if values are wrong. `candidate` is the plan that was judged.
 void add_advice(const plan::Plan& candidate, Verdict& verdict);
 
 }  // namespace tritonsmith::gym::judge

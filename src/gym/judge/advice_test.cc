@@ -12,7 +12,7 @@ constexpr const char* kTf32 =
 
 std::string message_after(ErrorClass error_class, const std::string& ttir,
                           Backend backend = Backend::evaluate) {
-  const plan::Plan plan{.kernels = {{.name = "matmul", .ttir = ttir}}};
+  const plan::Plan plan{.kernels = {{.name = "matmul", .code = ttir}}};
   Verdict verdict{.backend = backend, .error = VerdictError{.error_class = error_class}};
   add_advice(plan, verdict);
   return verdict.error->message;

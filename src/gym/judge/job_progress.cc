@@ -204,12 +204,14 @@ std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const plan::PlanKernel& kernel = plan.kernels[k];
     auto at = std::ranges::find_if(units, [&](const CompileUnit& unit) {
-      return unit.request.ttir == kernel.ttir && unit.request.num_warps == kernel.num_warps &&
+      return unit.request.language == kernel.language && unit.request.code == kernel.code &&
+             unit.request.num_warps == kernel.num_warps &&
              unit.request.num_stages == kernel.num_stages &&
              unit.request.num_ctas == kernel.num_ctas && unit.request.maxnreg == kernel.maxnreg;
     });
     if (at == units.end())
-      at = units.insert(at, {.request = {.ttir = kernel.ttir,
+      at = units.insert(at, {.request = {.language = kernel.language,
+                                         .code = kernel.code,
                                          .num_warps = kernel.num_warps,
                                          .num_stages = kernel.num_stages,
                                          .num_ctas = kernel.num_ctas,

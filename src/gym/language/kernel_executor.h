@@ -1,8 +1,8 @@
-// KernelExecutor: the interface that runs a plan's Triton launches. On a CPU the evaluator of
-// Triton IR implements it, on a GPU the CUDA driver. The replay calls it from its one thread, with
-// real buffers.
+// KernelExecutor: the interface that runs a plan's launches. Each kernel language implements it for
+// the CPU and for the GPU (language.h). The replay calls it from its one thread, with real buffers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -11,8 +11,13 @@
 
 #include "base/clock.h"
 #include "data/verdict.h"
+#include "gym/language/kernel_binary.h"
 #include "gym/language/program_order.h"
 #include "gym/plan/plan.h"
+
+namespace tritonsmith::gym::cuda {
+class DeviceKernels;
+}
 
 namespace tritonsmith::gym::language {
 
@@ -45,6 +50,17 @@ class KernelExecutor {
 
   // Sets the program order of the following launches. Returns false if only the device decides it.
   virtual bool set_order(const ProgramOrder&) { return false; }
+};
+
+// An executor on the GPU. A launch returns before the kernel has run, so the caller waits for the
+// device to learn how it ended.
+class GpuExecutor : public KernelExecutor {
+ public:
+  // Sets the candidate's kernels for the following launches, by the plan's index.
+  virtual void use(const std::vector<KernelBinary>& kernels) = 0;
+  // From now on the executor waits for each launch, at most for `patience`, and compares the
+  // fingerprints of its buffers. A fault then belongs to that launch. A null pointer ends this.
+  virtual void observe_with(cuda::DeviceKernels* eyes, std::chrono::nanoseconds patience = {}) = 0;
 };
 
 }  // namespace tritonsmith::gym::language

@@ -1,4 +1,4 @@
-// Plan: the buffers, ATen operators and Triton launches of one module, in the order in which they
+// Plan: the buffers, ATen operators and kernel launches of one module, in the order in which they
 // ran (docs/plan.md). A guest returns a plan instead of results. A plan comes from a process that
 // ran untrusted code, so parse_plan is the only way in and checks every bound, index and product.
 // The holder of a Plan may rely on these facts:
@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "gym/plan/kernel_language.h"
 #include "gym/plan/value.h"
 
 namespace tritonsmith::gym::plan {
@@ -49,10 +50,11 @@ struct PlanParameter {
   bool operator==(const PlanParameter&) const = default;
 };
 
-// One Triton kernel, specialised for the types, constants and alignments of one launch.
+// One kernel, specialised for the types, constants and alignments of one launch.
 struct PlanKernel {
   std::string name;
-  std::string ttir;
+  KernelLanguage language = KernelLanguage::triton_ir;
+  std::string code;
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
@@ -167,7 +169,7 @@ inline constexpr std::size_t kKernels = 256;
 inline constexpr std::size_t kChoices = 512;
 inline constexpr std::size_t kArguments = 256;
 inline constexpr std::size_t kDimensions = 8;
-inline constexpr std::size_t kTtirBytes = 4u << 20;
+inline constexpr std::size_t kCodeBytes = 4u << 20;
 // The limit for one tensor's bytes, and for the bytes of all constants together.
 inline constexpr std::size_t kConstantBytes = 4u << 20;
 inline constexpr std::size_t kName = 256;

@@ -54,7 +54,7 @@ bool is_name(std::string_view name, std::string_view also) {
   });
 }
 
-// Says whether a value fits a type in Triton's notation.
+// Says whether a value fits an argument's type.
 bool accepts(std::string_view type, const Value& value) {
   if (type.starts_with("*")) return std::holds_alternative<TensorRef>(value.data);
   if (type.starts_with("fp") || type.starts_with("bf"))

@@ -106,10 +106,12 @@ Result<PlanKernel> kernel_from_json(const Json& json) {
   JsonReader reader(json);
   PlanKernel kernel;
   TRY_ASSIGN(kernel.name, short_text(reader, "name"));
-  kernel.ttir = reader.string("ttir");
+  kernel.language = language_in(json);
+  const std::string member(name_of(kernel.language));
+  kernel.code = reader.string(member);
   TRY(reader.status());
-  if (kernel.ttir.size() > plan_limits::kTtirBytes)
-    return fail("'ttir' exceeds {} bytes", plan_limits::kTtirBytes);
+  if (kernel.code.size() > plan_limits::kCodeBytes)
+    return fail("'{}' exceeds {} bytes", member, plan_limits::kCodeBytes);
   TRY_ASSIGN(kernel.num_warps, small_member(json, "num_warps", 1, 32, 4));
   TRY_ASSIGN(kernel.num_stages, small_member(json, "num_stages", 0, 64, 3));
   TRY_ASSIGN(kernel.num_ctas, small_member(json, "num_ctas", 1, 16, 1));
@@ -273,7 +275,7 @@ Json inputs_to_json(const std::vector<Value>& inputs) {
 
 Json kernel_to_json(const PlanKernel& kernel) {
   Json json = {{"name", kernel.name},
-               {"ttir", kernel.ttir},
+               {std::string(name_of(kernel.language)), kernel.code},
                {"num_warps", kernel.num_warps},
                {"num_stages", kernel.num_stages},
                {"num_ctas", kernel.num_ctas},
@@ -308,6 +310,12 @@ struct StepToJson {
 };
 
 }  // namespace
+
+KernelLanguage language_in(const Json& json) {
+  for (const auto& [language, member] : enum_names<KernelLanguage>)
+    if (json.contains(member)) return language;
+  return KernelLanguage::triton_ir;
+}
 
 Result<Plan> parse_plan(std::string_view text) {
   if (text.size() > plan_limits::kBytes)

@@ -9,7 +9,7 @@
 #include "gym/cuda/fused_oracles.h"
 #include "gym/device/cuda_device.h"
 #include "gym/device/testing/gpu_fixture.h"
-#include "gym/language/triton/cuda_executor.h"
+#include "gym/language/registry/languages.h"
 #include "gym/referee/testing/reports.h"
 #include "gym/replay/replay.h"
 #include "gym/timing/timed_side.h"
@@ -196,7 +196,7 @@ TEST_F(CudaDeviceTest, HasNoBudgetByAllclose) {
 
 // Compares results that a kernel computes in registers with LibTorch's own operators in float64.
 TEST_F(CudaDeviceTest, FusedOraclesGiveWhatLibTorchDoes) {
-  language::triton::CudaExecutor executor(device::test_gpu()->driver());
+  const auto executor = language::make_gpu_executor(device::test_gpu()->driver());
   cuda::FusedOracles oracles(device::test_gpu()->driver(), device::test_gpu()->nvrtc(),
                              device::test_gpu()->facts().target);
   constexpr std::int64_t n = (1 << 20) + 4;
@@ -210,7 +210,7 @@ TEST_F(CudaDeviceTest, FusedOraclesGiveWhatLibTorchDoes) {
     oracles.finish();
     const auto fused = oracles.find(task.plan());
     ASSERT_TRUE(fused) << op;
-    replay::Replay exact(task.plan(), executor,
+    replay::Replay exact(task.plan(), *executor,
                          {.precision = replay::Precision::float64, .device = device::test_gpu()});
     exact.bind(in, x.to(at::kDouble));
     ASSERT_FALSE(exact.run(plan::Phase::forward)) << op;
@@ -360,8 +360,8 @@ TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
       .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
       .aten(plan::Phase::forward, "aten::copy_", {plan::t(y), plan::t(x)}, {made})
       .returns(plan::t(y));
-  language::triton::CudaExecutor executor(device::test_gpu()->driver());
-  replay::Replay replay(candidate.plan(), executor, {.device = device::test_gpu()});
+  const auto executor = language::make_gpu_executor(device::test_gpu()->driver());
+  replay::Replay replay(candidate.plan(), *executor, {.device = device::test_gpu()});
   const at::Tensor input = at::randn({n}, floats());
   replay.bind(x, input);
   ASSERT_FALSE(replay.run(plan::Phase::forward));

@@ -3,7 +3,8 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
-#include "gym/language/triton/evaluator_executor.h"
+#include "gym/language/registry/languages.h"
+#include "gym/tensors/replay_memory.h"
 
 namespace tritonsmith::gym::referee {
 
@@ -18,11 +19,16 @@ Equipment::Equipment(std::unique_ptr<device::CudaDevice> cuda_device,
     : gpu(std::move(cuda_device)), device(*gpu), lease(std::move(gpu_lease)) {
   at::set_num_threads(1);
   at::globalContext().setAllowTF32CuDNN(false);
-  auto cuda_executor = std::make_unique<language::triton::CudaExecutor>(gpu->driver());
+  auto cuda_executor = language::make_gpu_executor(gpu->driver());
   cuda = cuda_executor.get();
   executor = std::move(cuda_executor);
-  evaluator = std::make_unique<Equipment>(language::triton::make_evaluate_executor());
+  evaluator = std::make_unique<Equipment>(make_evaluator());
   fused = std::make_unique<cuda::FusedOracles>(gpu->driver(), gpu->nvrtc(), gpu->facts().target);
+}
+
+std::unique_ptr<language::KernelExecutor> make_evaluator() {
+  return language::make_cpu_executor(
+      [] { return static_cast<std::size_t>(tensors::ReplayMemory::instance().room_bytes()); });
 }
 
 }  // namespace tritonsmith::gym::referee

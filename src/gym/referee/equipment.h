@@ -11,7 +11,7 @@
 #include "base/lease.h"
 #include "gym/cuda/fused_oracles.h"
 #include "gym/device/cuda_device.h"
-#include "gym/language/triton/cuda_executor.h"
+#include "gym/language/kernel_executor.h"
 
 namespace tritonsmith::gym::referee {
 
@@ -22,13 +22,16 @@ struct Equipment {
 
   std::unique_ptr<device::CudaDevice> gpu;  // null on the CPU
   std::unique_ptr<language::KernelExecutor> executor;
-  language::triton::CudaExecutor* cuda = nullptr;  // the same executor, on a GPU
-  std::unique_ptr<cuda::FusedOracles> fused;       // on a GPU
-  std::unique_ptr<Equipment> evaluator;            // on a GPU: runs small trials on the CPU as well
+  language::GpuExecutor* cuda = nullptr;      // the same executor, on a GPU
+  std::unique_ptr<cuda::FusedOracles> fused;  // on a GPU
+  std::unique_ptr<Equipment> evaluator;       // on a GPU: runs small trials on the CPU as well
   device::Device& device;
   std::optional<Lease> lease;
   // Milliseconds of the reference in earlier jobs on this GPU, by task.
   std::map<std::string, std::vector<double>> reference_ms;
 };
+
+// Makes an executor for the CPU that shares the memory of a plan with LibTorch.
+std::unique_ptr<language::KernelExecutor> make_evaluator();
 
 }  // namespace tritonsmith::gym::referee

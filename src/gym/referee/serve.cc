@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gym/device/cuda_device.h"
-#include "gym/language/triton/evaluator_executor.h"
+#include "gym/referee/equipment.h"
 #include "gym/referee/python_reference_source.h"
 #include "gym/referee/referee.h"
 #include "gym/sandbox/jail.h"
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
     TRY_ASSIGN(auto device, device::CudaDevice::open(*gpu, turns ? &*turns : nullptr));
     return std::make_unique<Referee>(std::move(device), std::move(turns));
   }
-  auto referee = std::make_unique<Referee>(language::triton::make_evaluate_executor());
+  auto referee = std::make_unique<Referee>(make_evaluator());
   warm_up();
   return referee;
 }

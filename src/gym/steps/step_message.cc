@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "gym/compile/compile_cache.h"
+#include "gym/language/registry/languages.h"
 
 namespace tritonsmith::gym::steps {
 namespace {
@@ -27,7 +28,7 @@ Json request_json(const CaptureRequest& request) {
 
 Json request_json(const CompileRequest& request) {
   return {{"step", "compile"},
-          {"ttir", request.ttir},
+          {std::string(name_of(request.language)), request.code},
           {"num_warps", request.num_warps},
           {"num_stages", request.num_stages},
           {"num_ctas", request.num_ctas},
@@ -167,7 +168,9 @@ Result<StepRequest> step_request_from_json(const Json& json) {
     return StepRequest(std::move(request));
   }
   if (step != "compile") return unknown_step(step);
-  CompileRequest request{.ttir = reader.string("ttir"),
+  const plan::KernelLanguage language = plan::language_in(json);
+  CompileRequest request{.language = language,
+                         .code = reader.string(std::string(name_of(language))),
                          .num_warps = static_cast<int>(reader.integer("num_warps")),
                          .num_stages = static_cast<int>(reader.integer("num_stages")),
                          .num_ctas = static_cast<int>(reader.integer("num_ctas")),
@@ -213,7 +216,8 @@ std::string shared_name(const StepRequest& request) {
   if (compiling == nullptr) return {};
   CompileRequest alike = *compiling;
   alike.job = 0;
-  if (auto bare = compile::without_locations(alike.ttir)) alike.ttir = *std::move(bare);
+  if (auto bare = language::language_of(alike.language).without_locations(alike.code))
+    alike.code = *std::move(bare);
   return content_key(to_line(request_json(alike)));
 }
 

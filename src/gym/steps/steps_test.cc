@@ -33,7 +33,7 @@ class VersionedPool : public judge::FakePool {
     };
     on_compile = [this](const compile::CompileRequest& request) {
       ++compilations;
-      return CompileOutcome{.result = compile::CompiledKernel{.cubin = request.ttir, .name = "k"}};
+      return CompileOutcome{.result = compile::CompiledKernel{.cubin = request.code, .name = "k"}};
     };
   }
   Result<Versions> versions(Deadline) override { return Versions{.torch = torch_, .triton = "3"}; }
@@ -98,7 +98,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
   EXPECT_EQ(capture.init_args_json + capture.inputs_json, "[1][2]");
   EXPECT_EQ(capture.tensors_json + capture.known_json, "[3][4]");
   EXPECT_EQ(capture.target + capture.device_json, "sm_80{}");
-  const StepRequest compiling = compile::CompileRequest{.ttir = "ttir",
+  const StepRequest compiling = compile::CompileRequest{.code = "ttir",
                                                         .num_warps = 8,
                                                         .num_stages = 4,
                                                         .num_ctas = 2,
@@ -110,7 +110,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
   const auto compile_read = step_request_from_json(to_json(compiling));
   ASSERT_TRUE(compile_read) << compile_read.error().message;
   const auto& compile = std::get<compile::CompileRequest>(*compile_read);
-  EXPECT_EQ(compile.ttir + compile.target + compile.ptx, "ttirsm_80ptx");
+  EXPECT_EQ(compile.code + compile.target + compile.ptx, "ttirsm_80ptx");
   EXPECT_EQ(compile.num_warps + compile.num_stages + compile.num_ctas + compile.maxnreg, 78);
   EXPECT_TRUE(compile.wants_ptx);
   EXPECT_EQ(compile.job, 9U);
@@ -131,7 +131,7 @@ TEST_F(StepsTest, CapturesAndCompilesOnAnotherHost) {
   EXPECT_EQ(std::get<sandbox::CandidateFailure>(bad.result).error.error_class,
             ErrorClass::exception);
   const std::string bytes("\x7f\0ELF", 5);
-  const CompileOutcome compiled = pool->compile_now({.ttir = bytes, .job = 1});
+  const CompileOutcome compiled = pool->compile_now({.code = bytes, .job = 1});
   EXPECT_EQ(std::get<compile::CompiledKernel>(compiled.result).cubin, bytes);
 }
 
@@ -140,7 +140,7 @@ TEST_F(StepsTest, SharesCompiledKernelsBetweenJudgesAndJobs) {
   for (const std::uint64_t job : {1U, 2U}) {
     const auto pool = judge_pool();
     EXPECT_TRUE(std::holds_alternative<compile::CompiledKernel>(
-        pool->compile_now({.ttir = "k", .job = job}).result));
+        pool->compile_now({.code = "k", .job = job}).result));
   }
   EXPECT_EQ(host.pool.compilations, 1);
 }

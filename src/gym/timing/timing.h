@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "gym/device/cuda_device.h"
-#include "gym/language/triton/cuda_executor.h"
 #include "gym/referee/protocol/referee_job.h"
 #include "gym/trial/trial.h"
 

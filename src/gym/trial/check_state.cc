@@ -4,11 +4,11 @@
 #include <map>
 
 #include "gym/compare/compare.h"
+#include "gym/language/registry/languages.h"
 #include "gym/plan/analysis/batch_counter.h"
 #include "gym/plan/analysis/tensor_devices.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/replay/choices.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -107,7 +107,8 @@ void add_stored_by_code(const Sides& sides, std::size_t step, std::vector<int>& 
   if (launch == nullptr) return;
   const plan::LaunchChoice& chosen = replay::chosen_of(*launch, step, sides.config.choices);
   const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(chosen.kernel));
-  for (const int place : triton_ir::unconditionally_stored_arguments(kernel.ttir))
+  for (const int place :
+       language::language_of(kernel).unconditionally_stored_arguments(kernel.code))
     if (place < std::ssize(chosen.arguments))
       if (const auto* tensor =
               std::get_if<plan::TensorRef>(&chosen.arguments[static_cast<std::size_t>(place)].data))

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/language/registry/languages.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/trial/torch_compute.h"
-#include "gym/triton_ir/syntax/atomic_scope.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -115,9 +114,10 @@ std::set<int> storages_at(const std::vector<int>& places, const plan::LaunchChoi
 }
 
 bool loads_what_it_stores(const plan::LaunchChoice& launch, const plan::Plan& plan) {
-  const std::string& ttir = plan.kernels.at(static_cast<std::size_t>(launch.kernel)).ttir;
-  const std::set<int> loaded = storages_at(triton_ir::loaded_arguments(ttir), launch, plan),
-                      stored = storages_at(triton_ir::stored_arguments(ttir), launch, plan);
+  const plan::PlanKernel& kernel = plan.kernels.at(static_cast<std::size_t>(launch.kernel));
+  const language::Language& language = language::language_of(kernel);
+  const std::set<int> loaded = storages_at(language.loaded_arguments(kernel.code), launch, plan),
+                      stored = storages_at(language.stored_arguments(kernel.code), launch, plan);
   return std::ranges::any_of(loaded, [&](int storage) { return stored.contains(storage); });
 }
 
@@ -136,7 +136,7 @@ void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findin
   if (!forward_launches) {
     findings.push_back({.rule = "no_kernel",
                         .severity = Severity::reject,
-                        .message = "forward launches no Triton kernel"});
+                        .message = "forward launches no kernel"});
     return;
   }
   for (std::size_t k = 0; k < candidate.kernels.size(); ++k)
@@ -183,7 +183,7 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate) {
   std::vector<Finding> findings;
   for (const int index : launched) {
     const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(index));
-    if (!triton_ir::has_atomics_of_one_program(kernel.ttir)) continue;
+    if (!language::language_of(kernel).has_atomics_of_one_program(kernel.code)) continue;
     findings.push_back(
         {.rule = "race",
          .severity = Severity::reject,

@@ -9,7 +9,7 @@ plan::Plan plan_with(const std::string& scope, std::int64_t programs) {
   plan::Plan plan;
   plan.kernels.push_back(
       {.name = "k",
-       .ttir = fmt::format("module {{\n  tt.func public @k(%x: !tt.ptr<i32>) {{\n"
+       .code = fmt::format("module {{\n  tt.func public @k(%x: !tt.ptr<i32>) {{\n"
                            "    %one = arith.constant 1 : i32\n    %true = arith.constant true\n"
                            "    %old = tt.atomic_rmw add, relaxed, {}, %x, %one, %true : "
                            "(!tt.ptr<i32>, i32, i1) -> i32\n    tt.return\n  }}\n}}\n",
@@ -34,7 +34,7 @@ TEST(NarrowAtomics, AreFoundWhereSeveralProgramsHaveThem) {
 plan::Plan copying_plan(std::int64_t programs, int storage_of_y) {
   plan::Plan plan;
   plan.kernels.push_back({.name = "k",
-                          .ttir = "module {\n  tt.func public @k(%x: !tt.ptr<f32>, %y: "
+                          .code = "module {\n  tt.func public @k(%x: !tt.ptr<f32>, %y: "
                                   "!tt.ptr<f32>) {\n    %v = tt.load %x : !tt.ptr<f32>\n    "
                                   "tt.store %y, %v : !tt.ptr<f32>\n    tt.return\n  }\n}\n"});
   plan.tensors.resize(2);

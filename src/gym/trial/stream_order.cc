@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "gym/language/registry/languages.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -281,9 +281,10 @@ class RaceFinder {
   }
 
   void add(const plan::LaunchChoice& launch, Accesses& accesses) const {
-    const std::string& ttir = plan_.kernels.at(static_cast<std::size_t>(launch.kernel)).ttir;
-    add(triton_ir::loaded_arguments(ttir), launch, accesses.reads);
-    add(triton_ir::stored_arguments(ttir), launch, accesses.writes);
+    const plan::PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(launch.kernel));
+    const language::Language& language = language::language_of(kernel);
+    add(language.loaded_arguments(kernel.code), launch, accesses.reads);
+    add(language.stored_arguments(kernel.code), launch, accesses.writes);
   }
 
   void add(const std::vector<int>& places, const plan::LaunchChoice& launch,

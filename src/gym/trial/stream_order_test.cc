@@ -12,7 +12,7 @@ constexpr int kX = 0, kWorkspace = 1, kOut = 2;
 // A kernel that loads through its first argument and stores through the second.
 plan::PlanKernel copying_kernel() {
   return {.name = "k",
-          .ttir =
+          .code =
               "module {\n  tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {\n"
               "    %v = tt.load %x : !tt.ptr<f32>\n    tt.store %y, %v : !tt.ptr<f32>\n"
               "    tt.return\n  }\n}\n"};
@@ -56,7 +56,7 @@ bool is_clean(const plan::Plan& plan) {
   return !races.certain && races.suspected.empty();
 }
 
-// Whether the two steps of plan_of_two may change places.
+// Tells whether the two steps of plan_of_two may change places.
 bool is_suspected(const plan::Plan& plan) {
   const StreamRaces races = find_stream_races(plan);
   return !races.certain && races.suspected.size() == 1 &&

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "gym/language/registry/languages.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -104,14 +104,15 @@ class Arrangements {
   }
 
   void follow(const plan::LaunchStep& launch) {
-    for (const plan::LaunchChoice& choice : launch.choices)
-      for (const int place : triton_ir::stored_arguments(
-               plan_.kernels.at(static_cast<std::size_t>(choice.kernel)).ttir)) {
+    for (const plan::LaunchChoice& choice : launch.choices) {
+      const plan::PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
+      for (const int place : language::language_of(kernel).stored_arguments(kernel.code)) {
         if (place >= std::ssize(choice.arguments)) break;
         const plan::Value& argument = choice.arguments[static_cast<std::size_t>(place)];
         if (const auto* stored = std::get_if<plan::TensorRef>(&argument.data))
           written_.insert(tensor(stored->index).storage);
       }
+    }
   }
 
  private:

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "gym/language/registry/languages.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -78,7 +78,7 @@ void add_unseen_stores(const plan::Plan& candidate, const replay::Choices& choic
     const plan::LaunchChoice& launch = replay::chosen_of(
         std::get<plan::LaunchStep>(candidate.steps.at(step).action), step, choices);
     const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(launch.kernel));
-    for (const int place : triton_ir::stored_arguments(kernel.ttir)) {
+    for (const int place : language::language_of(kernel).stored_arguments(kernel.code)) {
       if (place >= std::ssize(launch.arguments)) break;
       const plan::Value& argument = launch.arguments[static_cast<std::size_t>(place)];
       const auto* tensor = std::get_if<plan::TensorRef>(&argument.data);

@@ -29,7 +29,7 @@ inline std::string plan_json(plan::PlanRole role) {
         {.phase = plan::Phase::forward,
          .action = plan::AtenCall{"aten::relu", {plan::Value{plan::TensorRef{0}}}, {}, {1}}});
   } else {
-    plan.kernels.push_back({.name = "k", .ttir = "module {}", .arguments = {"*fp32"}, .line = 2});
+    plan.kernels.push_back({.name = "k", .code = "module {}", .arguments = {"*fp32"}, .line = 2});
     plan.steps.push_back(
         {.phase = plan::Phase::forward,
          .line = 3,

@@ -1,7 +1,6 @@
-// CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins of the compile workers. A
-// launch returns before the kernel has run, so the caller waits for the device to learn how it
-// ended. Only an observed launch reports which buffers it wrote: it compares their fingerprints
-// before and after.
+// CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins of the compile workers.
+// Only an observed launch reports which buffers it wrote: it compares their fingerprints before and
+// after.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "gym/cuda/device_kernels.h"
-#include "gym/language/kernel_binary.h"
 #include "gym/language/kernel_executor.h"
 
 namespace tritonsmith::gym::language::triton {
@@ -35,16 +33,13 @@ class KernelParameters {
   std::vector<void*> pointers_;
 };
 
-class CudaExecutor final : public KernelExecutor {
+class CudaExecutor final : public GpuExecutor {
  public:
   explicit CudaExecutor(const cuda::Driver& driver) : driver_(driver) {}
 
-  // Sets the candidate's kernels for the following launches, by the plan's index. Each is loaded at
-  // its first launch, and equal cubins are loaded once.
-  void use(const std::vector<KernelBinary>& kernels);
-  // From now on the executor waits for each launch, at most for `patience`, and compares the
-  // fingerprints of its buffers. A fault then belongs to that launch. A null pointer ends this.
-  void observe_with(cuda::DeviceKernels* eyes, std::chrono::nanoseconds patience = {}) {
+  // Each kernel is loaded at its first launch, and equal cubins are loaded once.
+  void use(const std::vector<KernelBinary>& kernels) override;
+  void observe_with(cuda::DeviceKernels* eyes, std::chrono::nanoseconds patience = {}) override {
     eyes_ = eyes;
     patience_ = patience;
   }

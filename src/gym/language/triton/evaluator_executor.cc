@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/byte_cache.h"
-#include "gym/tensors/replay_memory.h"
 #include "gym/triton_ir/kernel_program.h"
 
 namespace tritonsmith::gym::language::triton {
@@ -139,6 +138,8 @@ LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bou
 
 class EvaluateExecutor final : public KernelExecutor {
  public:
+  explicit EvaluateExecutor(RoomBytes room) : room_(std::move(room)) {}
+
   LaunchOutcome launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                        std::span<const KernelArgument> arguments, Deadline deadline) override {
     const Result<triton_ir::KernelProgram>& program = program_of(kernel);
@@ -147,10 +148,9 @@ class EvaluateExecutor final : public KernelExecutor {
               .fault = Fault::candidate};
     Bound bound = bind_arguments(choice, arguments);
     bound.launch.order = order_;
-    const auto room = static_cast<std::size_t>(tensors::ReplayMemory::instance().room_bytes());
     return outcome_of(triton_ir::evaluate(*program, bound.launch,
                                           {.deadline = deadline,
-                                           .table_bytes = room,
+                                           .table_bytes = room_(),
                                            .resident_programs = resident_programs(kernel)}),
                       bound);
   }
@@ -162,21 +162,22 @@ class EvaluateExecutor final : public KernelExecutor {
 
  private:
   const Result<triton_ir::KernelProgram>& program_of(const plan::PlanKernel& kernel) {
-    if (const auto* known = programs_.find(kernel.ttir)) return **known;
+    if (const auto* known = programs_.find(kernel.code)) return **known;
     auto made =
-        std::make_unique<Result<triton_ir::KernelProgram>>(triton_ir::parse_ttir(kernel.ttir));
+        std::make_unique<Result<triton_ir::KernelProgram>>(triton_ir::parse_ttir(kernel.code));
     const std::size_t bytes = *made ? (*made)->code_bytes() : made->error().message.size();
-    return *programs_.add(kernel.ttir, std::move(made), bytes);
+    return *programs_.add(kernel.code, std::move(made), bytes);
   }
 
   ByteCache<std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_{kKeptBytes};
+  RoomBytes room_;
   ProgramOrder order_;
 };
 
 }  // namespace
 
-std::unique_ptr<KernelExecutor> make_evaluate_executor() {
-  return std::make_unique<EvaluateExecutor>();
+std::unique_ptr<KernelExecutor> make_evaluate_executor(RoomBytes room) {
+  return std::make_unique<EvaluateExecutor>(std::move(room));
 }
 
 }  // namespace tritonsmith::gym::language::triton

@@ -1,12 +1,13 @@
 // Makes the executor that runs launches in the evaluator. It keeps parsed kernels by their text.
+// `room` limits what a launch may allocate beside its buffers.
 #pragma once
 
 #include <memory>
 
-#include "gym/language/kernel_executor.h"
+#include "gym/language/language.h"
 
 namespace tritonsmith::gym::language::triton {
 
-std::unique_ptr<KernelExecutor> make_evaluate_executor();
+std::unique_ptr<KernelExecutor> make_evaluate_executor(RoomBytes room);
 
 }  // namespace tritonsmith::gym::language::triton

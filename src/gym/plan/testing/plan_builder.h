@@ -67,9 +67,9 @@ class PlanBuilder {
     plan_.parameters.push_back({std::move(name), tensor_index, kind});
     return *this;
   }
-  int kernel(std::string name, std::vector<std::string> arguments, std::string ttir = "module {}") {
+  int kernel(std::string name, std::vector<std::string> arguments, std::string code = "module {}") {
     plan_.kernels.push_back({.name = std::move(name),
-                             .ttir = std::move(ttir),
+                             .code = std::move(code),
                              .arguments = std::move(arguments),
                              .line = 1});
     return static_cast<int>(plan_.kernels.size()) - 1;

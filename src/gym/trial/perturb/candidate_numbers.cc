@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "gym/language/registry/languages.h"
+
 namespace tritonsmith::gym::trial {
 namespace {
 
@@ -31,17 +33,6 @@ void add_text(std::string_view text, CandidateNumbers& numbers) {
     add_once(numbers.whole, number);
 }
 
-// Reads `arith.constant 5 : i32` and `arith.constant dense<1.0e+00> : tensor<8xf32>`.
-void add_constants(std::string_view ttir, CandidateNumbers& numbers) {
-  constexpr std::string_view name = "arith.constant ", dense = "dense<";
-  for (std::size_t at = ttir.find(name); at != std::string_view::npos; at = ttir.find(name, at)) {
-    at += name.size();
-    std::string_view rest = ttir.substr(at);
-    if (rest.starts_with(dense)) rest.remove_prefix(dense.size());
-    add_text(rest.substr(0, rest.find_first_of(" >:\n")), numbers);
-  }
-}
-
 }  // namespace
 
 CandidateNumbers numbers_of(const plan::Plan& candidate) {
@@ -58,7 +49,9 @@ CandidateNumbers numbers_of(const plan::Plan& candidate) {
           if (const auto* real = std::get_if<double>(&argument.data)) add_once(numbers.real, *real);
         }
   }
-  for (const plan::PlanKernel& kernel : candidate.kernels) add_constants(kernel.ttir, numbers);
+  for (const plan::PlanKernel& kernel : candidate.kernels)
+    for (const std::string_view constant : language::language_of(kernel).constants(kernel.code))
+      add_text(constant, numbers);
   return numbers;
 }
 

@@ -2,7 +2,7 @@
 // instructions that have no place in Triton's language are known: conversions between number
 // formats, approximations, packed 16-bit arithmetic, dp4a, and the operations on bits that go with
 // them. There are no memory accesses, branches or predicates, so a block is a pure function of its
-// operands. assembly_instructions.cc lists the instructions; gym/guest/assembly.py has their names
+// operands. assembly_instructions.cc lists the instructions; gym/language/triton/guest/assembly.py has their names
 // for the compiler.
 #pragma once
 

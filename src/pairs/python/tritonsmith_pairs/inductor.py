@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_map
 
 from tritonsmith_guest import virtual_gpu
 from tritonsmith_guest.device_properties import PROPERTIES
-from tritonsmith_guest.virtual_gpu import VirtualDriver
+from tritonsmith_guest.triton_driver import VirtualDriver
 
 from . import decompositions
 from .errors import NoPair

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../guest/testing")]
 
 from tritonsmith_guest.capture import capture, candidate_request  # noqa: E402
 from tritonsmith_guest.warm import warm  # noqa: E402

@@ -19,7 +19,7 @@ from . import descriptors, tuples
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, CompiledKernel, Pointer
 from .values import number
-from .virtual_gpu import VirtualDriver
+from .triton_driver import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
 ARGUMENTS, IR_BYTES = 256, 4 << 20  # as in docs/plan.md

@@ -6,7 +6,7 @@ import hashlib
 from triton.compiler import compiler
 
 from .errors import CaptureStop
-from .virtual_gpu import VirtualDriver
+from .triton_driver import VirtualDriver
 
 # These options change the compiled code, and a plan holds them. All other options must keep their default.
 CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")

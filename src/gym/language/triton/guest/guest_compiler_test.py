@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../guest/testing")]
 
 import triton  # noqa: E402
 

@@ -1,0 +1,19 @@
+// The kernel languages there are, and the executors that run the kernels of all of them. A new
+// language adds its row here.
+#pragma once
+
+#include <memory>
+
+#include "gym/language/language.h"
+
+namespace tritonsmith::gym::language {
+
+const Language& language_of(plan::KernelLanguage language);
+inline const Language& language_of(const plan::PlanKernel& kernel) {
+  return language_of(kernel.language);
+}
+
+std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room);
+std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver);
+
+}  // namespace tritonsmith::gym::language

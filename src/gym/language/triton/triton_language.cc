@@ -1,0 +1,57 @@
+#include "gym/language/triton/triton_language.h"
+
+#include "gym/language/triton/constants.h"
+#include "gym/language/triton/cuda_executor.h"
+#include "gym/language/triton/evaluator_executor.h"
+#include "gym/language/triton/locations.h"
+#include "gym/language/triton/tf32.h"
+#include "gym/triton_ir/syntax/atomic_scope.h"
+#include "gym/triton_ir/syntax/stored_arguments.h"
+
+namespace tritonsmith::gym::language::triton {
+namespace {
+
+class TritonLanguage final : public Language {
+ public:
+  std::vector<int> stored_arguments(std::string_view code) const override {
+    return triton_ir::stored_arguments(code);
+  }
+  std::vector<int> loaded_arguments(std::string_view code) const override {
+    return triton_ir::loaded_arguments(code);
+  }
+  std::vector<int> unconditionally_stored_arguments(std::string_view code) const override {
+    return triton_ir::unconditionally_stored_arguments(code);
+  }
+  bool has_atomics_of_one_program(std::string_view code) const override {
+    return triton_ir::has_atomics_of_one_program(code);
+  }
+  std::vector<std::string_view> constants(std::string_view code) const override {
+    return triton::constants(code);
+  }
+  Result<std::string> without_locations(std::string_view code) const override {
+    return triton::without_locations(code);
+  }
+  int first_line(std::string_view code) const override { return triton::first_line(code); }
+  std::string advice_for_wrong_values(const plan::PlanKernel& kernel) const override {
+    if (!multiplies_in_tf32(kernel.code)) return {};
+    return fmt::format(
+        "tl.dot in {} rounds float32 to TF32, which has 10 bits: input_precision=\"ieee\" keeps "
+        "all",
+        kernel.name);
+  }
+  std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const override {
+    return make_evaluate_executor(std::move(room));
+  }
+  std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) const override {
+    return std::make_unique<CudaExecutor>(driver);
+  }
+};
+
+}  // namespace
+
+const Language& triton_language() {
+  static const TritonLanguage language;
+  return language;
+}
+
+}  // namespace tritonsmith::gym::language::triton

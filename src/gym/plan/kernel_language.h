@@ -1,0 +1,24 @@
+// KernelLanguage: the languages in which the code of a plan's kernel may be written. The names are
+// those of the JSON member that holds the code. gym/language/ says what the judge asks of a language.
+#pragma once
+
+#include "base/enum_names.h"
+#include "base/json.h"
+
+namespace tritonsmith::gym::plan {
+
+enum class KernelLanguage { triton_ir };
+
+// Returns the language whose member this JSON has. Without any, it returns Triton IR, so a reader
+// then misses the member `ttir`.
+KernelLanguage language_in(const Json& json);
+
+}  // namespace tritonsmith::gym::plan
+
+namespace tritonsmith {
+
+template <>
+inline constexpr auto enum_names<gym::plan::KernelLanguage> =
+    names<gym::plan::KernelLanguage>({{gym::plan::KernelLanguage::triton_ir, "ttir"}});
+
+}  // namespace tritonsmith
