@@ -280,7 +280,9 @@ void add_search_options(CLI::App& command, EvalOptions& options) {
                   "Search for each task by this strategy, until a kernel is accepted "
                   "(repeatable; docs/search.md)")
       ->check(CLI::IsMember(strategies));
-  command.add_option("--attempts", options.attempts, "--search: the budget of each task")
+  command
+      .add_option("--attempts", options.attempts,
+                  "How many attempts each task's search may take, with --search")
       ->check(CLI::Range(1, 1000000));
   add_search_settings(command, options.search.settings);
 }

@@ -84,7 +84,7 @@ void add_export(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
                    "A .parquet, .jsonl or .json, also packed (.gz, .zst), or a folder, which gets "
                    "the Hugging Face hub's layout")
       ->required();
-  add_choice(*command, "--layout", options->layout, "The columns");
+  add_choice(*command, "--layout", options->layout, "The columns of the set");
   command
       ->add_option("--split", options->from.split, "The name of the split, if a folder is written")
       ->capture_default_str();

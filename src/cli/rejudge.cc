@@ -196,7 +196,7 @@ void add_rejudge_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<RejudgeOptions>();
   CLI::App* command = app.add_subcommand(
       "rejudge", "Judge kernels of records again, on other sizes and inputs, with more trials");
-  command->add_option("SAMPLES", options->records, "samples.jsonl of runs and evaluations")
+  command->add_option("SAMPLES", options->records, "The samples.jsonl of runs and evaluations")
       ->required();
   command
       ->add_option("--suite", options->suite,

@@ -376,15 +376,15 @@ void add_write_command(CLI::App& app, Run& run) {
       "the module's first line, where that is \"# instruction: TEXT\")");
   add_model_options(*command, options->model);
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
-  command->add_option("--patch", options->patch,
-                      "Of a class or function of your code: write a module here that takes its "
-                      "place, and a test beside it");
+  command->add_option(
+      "--patch", options->patch,
+      "Write a module here that takes the place of your class or function, and a test beside it");
   add_choice(*command, "--strategy", options->strategy,
              "How the next attempts follow from the earlier ones");
   command
       ->add_option("--samples", options->samples,
-                   "How many conversations are tried, the first one greedy. Other strategies make "
-                   "so many attempts")
+                   "How many conversations are tried. The first one is greedy. Other strategies "
+                   "make so many attempts")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
   add_verifier_options(*command, options->verifier);

@@ -21,16 +21,18 @@ struct SamplingParams {
 
   static Fields<SamplingParams> fields() {
     return {field("temperature", &SamplingParams::temperature,
-                  "1 samples the model's own distribution, 0 is greedy", between(0.0, 100.0)),
+                  "1 samples from the model's own distribution. 0 takes the likeliest token.",
+                  between(0.0, 100.0)),
             field("top_p", &SamplingParams::top_p,
-                  "sample among the likeliest tokens that together reach this probability",
+                  "Take only the likeliest tokens that together have this probability.",
                   between(1e-6, 1.0)),
             field("top_k", &SamplingParams::top_k,
-                  "sample among this many likeliest tokens; 0: all", at_least(0)),
+                  "Take only so many of the likeliest tokens. 0: no limit.", at_least(0)),
             field("max_new_tokens", &SamplingParams::max_new_tokens,
-                  "a longer completion is cut and counts as unfinished", at_least(1)),
+                  "The most tokens of a completion. A longer one is cut and counts as unfinished.",
+                  at_least(1)),
             field("stop", &SamplingParams::stop,
-                  "a completion ends with the first of these strings, which stays in it")};
+                  "A completion ends with the first of these strings, which stays in it.")};
   }
 };
 

@@ -36,7 +36,7 @@ std::string path_of(const CLI::App& app) {
   return path;
 }
 
-// Returns "; did you mean '--task'?" or an empty string.
+// Returns "did you mean '--task'?".
 std::string near_option(const CLI::App& command, std::string_view wanted) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
@@ -96,9 +96,9 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
   if (names_none)
     return fmt::format("there is no command '{}'; {} `tritonsmith --help` lists all", words.front(),
                        near_command(app, words.front()));
-  const std::string path = path_of(command);
-  return fmt::format("{}; `tritonsmith {}{}--help` says more", complaint(command, error), path,
-                     path.empty() ? "" : " ");
+  const std::string path = path_of(command), what = complaint(command, error);
+  return fmt::format("{}{} `tritonsmith {}{}--help` says more", what,
+                     what.ends_with('?') ? "" : ";", path, path.empty() ? "" : " ");
 }
 
 }  // namespace tritonsmith::cli

@@ -23,7 +23,8 @@ httplib::Result send(httplib::Client& client, const ServiceCall& call) {
 }  // namespace
 
 void add_service_options(CLI::App& command, std::string& url, std::string& token_file) {
-  command.add_option("--url", url, "The service, as in http://127.0.0.1:8800")->required();
+  command.add_option("--url", url, "The address of the service, such as http://127.0.0.1:8800")
+      ->required();
   command.add_option("--token-file", token_file,
                      "The file of the token (default: $TRITONSMITH_GYM_TOKEN)");
 }

@@ -107,11 +107,10 @@ void add_submit(CLI::App& gym, Run& run) {
   add_service_options(*command, options->remote.url, options->remote.token_file);
   std::vector<const CLI::Option*> of_one_job = {
       command->add_option("--task", options->task_file,
-                          "File with Model, get_inputs and get_init_inputs"),
+                          "A file with Model, get_inputs and get_init_inputs"),
       command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew")};
-  command->add_option(
-      "--jobs", options->jobs_file,
-      "Submit a JSONL of jobs instead, one a line, as docs/service.md describes them");
+  command->add_option("--jobs", options->jobs_file,
+                      "Submit the jobs of this JSONL instead. docs/service.md describes a line");
   of_one_job.push_back(add_choice(*command, "--policy", options->policy, kPolicyHelp));
   of_one_job.push_back(add_choice(*command, "--comparison", options->comparison, kComparisonHelp));
   of_one_job.push_back(add_choice(*command, "--strides", options->strides, kStridesHelp));
@@ -141,7 +140,7 @@ void add_work(CLI::App& gym, Run& run) {
   CLI::App* command = gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
   command
       ->add_option("--store", options->store,
-                   "redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE")
+                   "The store: redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE")
       ->required();
   add_choice(*command, "--role", options->role,
              "Which half of the work it does: it captures and compiles candidates, or judges what "
@@ -155,10 +154,10 @@ void add_work(CLI::App& gym, Run& run) {
       "The folder of verdicts, compiled kernels and the secret (default: in the user's cache)");
   command
       ->add_option("--drain-seconds", options->drain_seconds,
-                   "After a signal to stop, the worker finishes its jobs for at most so long")
+                   "How many seconds the worker may finish its jobs after a signal to stop")
       ->check(CLI::Range(0.0, 86400.0));
   command->add_option("--metrics", options->metrics,
-                      "HOST:PORT where Prometheus reads this host's counters");
+                      "The address HOST:PORT where Prometheus reads this host's counters");
   command->add_option("--config", options->config_file, "A TOML file of settings");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
   add_example(*command, "gym work --store redis://127.0.0.1:6379");
@@ -182,8 +181,8 @@ void add_gym_command(CLI::App& app, Run& run) {
   auto* store =
       serve
           ->add_option("--store", serving->store,
-                       "redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE: serve the "
-                       "jobs of a store that many hosts share, and leave judging to `gym work`")
+                       "Serve the jobs of this store, which many hosts share, and leave judging to "
+                       "`gym work`: redis://HOST:PORT, rediss://HOST:PORT for TLS, or unix:FILE")
           ->excludes(directory);
   serve
       ->add_option("--verdict-key", serving->verdict_key_file,

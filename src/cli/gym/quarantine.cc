@@ -105,7 +105,8 @@ void add_gym_quarantine(CLI::App& gym, Run& run) {
 
   CLI::App* adding = add_action(
       *quarantine, "add", "Let a GPU judge no more, and have its last jobs judged again", options);
-  adding->add_option("GPU", options->gpu, "Its UUID, as in `gym status --json`")->required();
+  adding->add_option("GPU", options->gpu, "The UUID of the GPU, as in `gym status --json`")
+      ->required();
   adding->add_option("--reason", options->reason, "One line for other operators");
   add_example(
       *adding,
@@ -113,7 +114,7 @@ void add_gym_quarantine(CLI::App& gym, Run& run) {
   adding->callback([options, &run] { run = [options] { return finish(add(*options)); }; });
 
   CLI::App* clearing = add_action(*quarantine, "clear", "Let a GPU judge again", options);
-  clearing->add_option("GPU", options->gpu, "Its UUID")->required();
+  clearing->add_option("GPU", options->gpu, "The UUID of the GPU")->required();
   clearing->add_flag(
       "--recalibrate", options->recalibrate,
       "Compare its speed with its next calibration, and no longer with its first one");

@@ -83,8 +83,8 @@ void add_model_options(CLI::App& command, ModelChoice& choice) {
                   "a server of OpenAI's protocol")
       ->required();
   command.add_option("--base-url", choice.base_url,
-                     "That server, as http://HOST:PORT/v1 (default: $OPENAI_BASE_URL, else "
-                     "api.openai.com)");
+                     "The address of that server, such as http://HOST:PORT/v1 (default: "
+                     "$OPENAI_BASE_URL, else api.openai.com)");
   command.add_option("--api-key-file", choice.key_file,
                      "The first line of this file is the server's key (default: $OPENAI_API_KEY)");
   command.add_option("--api-config", choice.api_config,

@@ -4,7 +4,7 @@ namespace tritonsmith::cli {
 
 void add_search_settings(CLI::App& command, std::vector<std::string>& settings) {
   command.add_option("--set", settings,
-                     "One setting of the search, as width=8 or seconds=600 (repeatable; "
+                     "One setting of the search, such as width=8 or seconds=600 (repeatable; "
                      "docs/search.md has all)");
 }
 

@@ -212,14 +212,15 @@ void add_curate_command(CLI::App& tasks, Run& run) {
       ->required();
   add_choice(*command, "--want", options->want, "Which answers become examples");
   command->add_option("--away-from", options->away_from,
-                      "A suite that only measures: its tasks are left out (repeatable)");
-  command->add_flag("--by-plan", options->reads_plans,
-                    "Compare tasks and kernels by their launch plans too: some ten a second");
-  add_choice(*command, "--layout", options->layout, "The columns");
-  command->add_option("--split", options->split, "Of a folder: the split's name")
+                      "Leave out the tasks of this suite, which only measures (repeatable)");
+  command->add_flag(
+      "--by-plan", options->reads_plans,
+      "Also compare tasks and kernels by their launch plans. About ten are read in a second");
+  add_choice(*command, "--layout", options->layout, "The columns of the set");
+  command->add_option("--split", options->split, "The name of the split, if a folder is written")
       ->capture_default_str();
   command->add_option("--licence", options->licence,
-                      "Of a folder: the licence that its README names");
+                      "The licence that the README names, if a folder is written");
   add_data_option(*command, options->data);
   command->add_option("--set", options->settings,
                       "KEY=VALUE, of:\n" + config_help<curate::Query>());

@@ -87,14 +87,16 @@ void add_distil_command(CLI::App& tasks, Run& run) {
       "distil", "Ask a teacher for kernels, judge its answers, and have it repair what failed");
   command
       ->add_option("--suite", choice->suite,
-                   "curriculum with options, a folder of task files, or a .jsonl")
+                   "The tasks: curriculum with options, a folder of task files, or a .jsonl")
       ->required();
   add_model_options(*command, choice->model);
   command
       ->add_option("--out", options.directory,
-                   "The folder for samples.jsonl; a later call goes on where this one stopped")
+                   "The folder for samples.jsonl. A later call continues where this one stopped")
       ->required();
-  command->add_option("--samples", options.samples, "Conversations of each task in each form")
+  command
+      ->add_option("--samples", options.samples,
+                   "How many conversations each task has in each form")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command
@@ -108,14 +110,16 @@ void add_distil_command(CLI::App& tasks, Run& run) {
   add_turns_options(*command, options.turns);
   add_sampling_options(*command, options.sampling);
   command
-      ->add_option("--max-tokens", choice->asking.max_tokens,
-                   "Of an answer (default: up to 8192 of a remote model, else up to 2048)")
+      ->add_option(
+          "--max-tokens", choice->asking.max_tokens,
+          "The most tokens of an answer (default: up to 8192 of a remote model, else up to 2048)")
       ->check(CLI::Range(1, 1 << 24));
-  command->add_option("--trials", options.trials, "Inputs that each kernel is tried on")
+  command->add_option("--trials", options.trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options.seed, "Every random choice follows from it");
-  command->add_option("--limit", choice->limit, "Only the first so many tasks; 0: all");
-  command->add_option("--at-once", options.in_flight, "Conversations at a time")
+  command->add_option("--seed", options.seed, "Every random choice follows from this number");
+  command->add_option("--limit", choice->limit,
+                      "Take only so many tasks from the beginning; 0: all");
+  command->add_option("--at-once", options.in_flight, "How many conversations run at the same time")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   add_choice(*command, "--policy", options.policy, kPolicyHelp);

@@ -31,7 +31,10 @@ void add_from_module_command(CLI::App& tasks, Run& run) {
   CLI::App* command = tasks.add_subcommand(
       "from-module", "Print a class or function of your code as a task's file");
   const auto options = std::make_shared<FromModuleOptions>();
-  command->add_option("NAME", options->name, "FILE.py:NAME or package.module:NAME")->required();
+  command
+      ->add_option("NAME", options->name,
+                   "The class or function, as FILE.py:NAME or package.module:NAME")
+      ->required();
   add_module_options(*command, options->module);
   options->module.most_captured = 1;
   command->add_option("--out", options->out, "Write the task here instead of stdout");

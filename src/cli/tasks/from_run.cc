@@ -32,14 +32,14 @@ void add_from_run_command(CLI::App& tasks, Run& run) {
   CLI::App* command =
       tasks.add_subcommand("from-run", "Write the successes of an rl run as examples for `sft`");
   command->add_option("RUN_DIR", options->run, "A run directory of rl")->required();
-  command->add_option("--out", options->out, "The examples, as JSONL")->required();
+  command->add_option("--out", options->out, "The JSONL of examples to write")->required();
   command->add_option("--reward", experts.reward,
                       "A success is a sample with at least this reward");
   command->add_option("--solved", experts.solved,
                       "Tasks with a larger share of successes are left out");
   command
       ->add_option("--per-task", experts.per_task,
-                   "At most so many successes of one task are written")
+                   "The most successes that are written of one task")
       ->check(CLI::Range(1, 1000000));
   add_example(*command, "tasks from-run runs/rl-small --out data/successes.jsonl");
   command->callback(

@@ -168,7 +168,7 @@ void add_export_command(CLI::App& tasks, Run& run) {
       "export", "Write the tasks of a suite as .py files, or in the layout of a data set");
   command
       ->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, zoo, a folder or a .jsonl")
+                   "The suite: curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
   command
       ->add_option("--out", options->out,

@@ -124,12 +124,12 @@ void add_lint_command(CLI::App& tasks, Run& run) {
       "lint", "Look for tasks that cheap answers solve, and for faults that no trial tells apart");
   command
       ->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, zoo, a folder, a .jsonl or one .py file")
+                   "The tasks: curriculum, quickstart, zoo, a folder, a .jsonl or one .py file")
       ->required();
   add_selection(*command, options->selection);
   command
       ->add_option("--seconds", options->measure.seconds,
-                   "The time for the faults of one task (default 60)")
+                   "The time limit for the faults of one task, in seconds (default 60)")
       ->check(CLI::Range(1.0, 3600.0));
   command
       ->add_option("--secrets", options->measure.secrets,
@@ -138,8 +138,8 @@ void add_lint_command(CLI::App& tasks, Run& run) {
   command->add_flag("--anew", options->anew,
                     "Measure again, even if an earlier call measured the same task");
   command->add_flag("--no-look", options->no_look,
-                    "Only measure faults; leave out the search for cheap answers");
-  command->add_flag("--json", options->json, "One JSON object a task on stdout");
+                    "Only measure faults, and do not search for cheap answers");
+  command->add_flag("--json", options->json, "Print one JSON object for each task");
   add_data_option(*command, options->data);
   add_example(*command, "tasks lint curriculum --limit 20");
   add_example(*command, "tasks lint softmax.py --json");

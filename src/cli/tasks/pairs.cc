@@ -102,9 +102,10 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
       "pairs",
       "Make Triton solutions of PyTorch modules by Inductor, and keep those that are accepted");
   command
-      ->add_option("SUITE", options->from.path,
-                   "zoo, curriculum, a folder of .py files, or a data set (.parquet, .jsonl, "
-                   ".json, a folder in the Hugging Face hub's layout, OWNER/NAME on the hub)")
+      ->add_option(
+          "SUITE", options->from.path,
+          "The modules: zoo, curriculum, a folder of .py files, or a data set (.parquet, .jsonl, "
+          ".json, a folder in the Hugging Face hub's layout, OWNER/NAME on the hub)")
       ->required();
   command
       ->add_option("--out", options->out,
@@ -112,7 +113,7 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
       ->required();
   add_dataset_options(*command, options->from);
   add_choice(*command, "--policy", options->policy,
-             "What torch may do: with fused, matrix products and convolutions");
+             "What PyTorch may still compute: with fused, matrix products and convolutions");
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   command->add_option("--trials", options->trials, "How many trials each judgement has")
       ->check(CLI::Range(1, 100))

@@ -192,14 +192,14 @@ void add_tasks_command(CLI::App& app, Run& run) {
   CLI::App* list = add_action(*tasks, "list", "List the tasks of a suite",
                               "curriculum --family softmax --limit 20", list_tasks, options, run);
   list->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, zoo, a folder or a .jsonl")
+                   "The suite: curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
   add_selection(*list, options->selection);
 
   CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-7eca88c369-small",
                               show_task, options, run);
   show->add_option("SUITE", options->selection.suite,
-                   "curriculum, quickstart, zoo, a folder or a .jsonl")
+                   "The suite: curriculum, quickstart, zoo, a folder or a .jsonl")
       ->required();
   show->add_option("ID", options->id, "The task's id, as `tasks list` shows it")->required();
 

@@ -240,11 +240,11 @@ Task task_of(const Composer& composer, Rng& rng) {
 }  // namespace
 
 Fields<ZooOptions> ZooOptions::fields() {
-  return {field("seed", &ZooOptions::seed, "other seeds give other modules"),
-          field("count", &ZooOptions::count, "modules", between(1, 1'000'000)),
-          field("min_operators", &ZooOptions::min_operators, "fewest operators in a module",
+  return {field("seed", &ZooOptions::seed, "Other seeds give other modules."),
+          field("count", &ZooOptions::count, "How many modules there are.", between(1, 1'000'000)),
+          field("min_operators", &ZooOptions::min_operators, "The fewest operators of a module.",
                 between(1, 12)),
-          field("max_operators", &ZooOptions::max_operators, "most operators in a module",
+          field("max_operators", &ZooOptions::max_operators, "The most operators of a module.",
                 between(1, 12))};
 }
 

@@ -98,16 +98,17 @@ Result<httplib::Response> post(const Address& address, const httplib::Headers& h
 Fields<UrlRewardConfig> UrlRewardConfig::fields() {
   using C = UrlRewardConfig;
   return {field("url", &C::url,
-                "a server of your own that gives each completion a number, as in "
-                "http://127.0.0.1:9000/reward; empty: none"),
-          field("url_weight", &C::url_weight, "weight of that number"),
-          field("url_batch", &C::url_batch, "completions in a request to it", between(1, 4096)),
-          field("url_seconds", &C::url_seconds, "it must answer a request within this time",
+                "The address of your own server that gives each completion a number, such as "
+                "http://127.0.0.1:9000/reward. Empty: none."),
+          field("url_weight", &C::url_weight, "The weight of that number."),
+          field("url_batch", &C::url_batch,
+                "How many completions one request to that server holds.", between(1, 4096)),
+          field("url_seconds", &C::url_seconds, "The time limit for the answer to a request.",
                 between(1, 3600)),
           field("url_attempts", &C::url_attempts,
-                "the run stops if so many attempts at a request fail", between(1, 100)),
+                "How often a request is sent before the run stops.", between(1, 100)),
           field("url_token_file", &C::url_token_file,
-                "its first line is sent as a bearer token; empty: none")};
+                "The file whose first line is sent as a bearer token. Empty: no token is sent.")};
 }
 
 Status check(const UrlRewardConfig& config) {

@@ -12,26 +12,34 @@ constexpr std::size_t kMostSource = std::size_t{1} << 20, kMostTitle = 200;  // 
 Fields<SearchOrder> SearchOrder::fields() {
   using C = SearchOrder;
   constexpr double day = 86400;
-  return {
-      field("kind", &C::kind, "write or judge"),
-      field("title", &C::title, "a name for people"),
-      field("source", &C::source, "the module: Model, get_inputs, get_init_inputs"),
-      field("kernel", &C::kernel, "of judge: the source that defines ModelNew"),
-      field("policy", &C::policy, "what PyTorch may still compute: strict, fused, open"),
-      field("backend", &C::backend, "where kernels run: auto, replay, evaluate"),
-      field("enough", &C::enough, "first: stop at the first accepted kernel; all: go on"),
-      field("strategy", &C::strategy,
-            "sequential, parallel, beam, evolution or branching (docs/search.md)"),
-      field("conversations", &C::conversations, "the first one greedy", between(1, 256)),
-      field("turns", &C::turns, "of a conversation", between(1, 16)),
-      field("trials", &C::trials, "inputs that each kernel is tried on", between(1, 32)),
-      field("seconds", &C::seconds, "for the whole search", between(1.0, day)),
-      field("light", &C::light, "stop at this share of the speed of light; 0: never",
-            between(0.0, 1.0)),
-      field("patience", &C::patience,
-            "stop after so many attempts that brought nothing better; 0: never", at_least(0)),
-      field("temperature", &C::temperature, "of the sampled conversations", between(0.0, 100.0)),
-      field("seed", &C::seed, "every random choice follows from it")};
+  return {field("kind", &C::kind, "What is asked for: write (a search) or judge (one kernel)."),
+          field("title", &C::title, "The name that people see."),
+          field("source", &C::source,
+                "The source of the module: Model, get_inputs and get_init_inputs."),
+          field("kernel", &C::kernel, "The source that defines ModelNew, where the kind is judge."),
+          field("policy", &C::policy, "What PyTorch may still compute: strict, fused or open."),
+          field("backend", &C::backend, "Where kernels run: auto, replay (GPU) or evaluate (CPU)."),
+          field("enough", &C::enough,
+                "When the search ends: first (at the first accepted kernel) or all (when its "
+                "limits are reached)."),
+          field("strategy", &C::strategy,
+                "How attempts follow from earlier ones: sequential, parallel, beam, evolution or "
+                "branching."),
+          field("conversations", &C::conversations,
+                "How many conversations are tried. The first one is greedy.", between(1, 256)),
+          field("turns", &C::turns, "How many turns a conversation has.", between(1, 16)),
+          field("trials", &C::trials, "On how many inputs each kernel is tried.", between(1, 32)),
+          field("seconds", &C::seconds, "The time limit for the whole search.", between(1.0, day)),
+          field("light", &C::light,
+                "The search ends when the best kernel reaches this share of the speed of light. 0: "
+                "never.",
+                between(0.0, 1.0)),
+          field("patience", &C::patience,
+                "The search ends after so many attempts without a better kernel. 0: never.",
+                at_least(0)),
+          field("temperature", &C::temperature, "The temperature of the sampled conversations.",
+                between(0.0, 100.0)),
+          field("seed", &C::seed, "Every random choice follows from this seed.")};
 }
 
 Json to_json(const SearchOrder& order) {
