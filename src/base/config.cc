@@ -73,7 +73,7 @@ std::vector<std::string_view> words_of(std::string_view leaf) {
   return words;
 }
 
-// Whether each word of `wanted` begins a word of `known`, in this order.
+// Tells whether each word of `wanted` begins a word of `known`, in this order.
 bool begins_alike(std::string_view wanted, std::string_view known) {
   const auto words = words_of(wanted), there = words_of(known);
   auto at = there.begin();

@@ -116,7 +116,7 @@ class Curation {
     if (query_.min_speedup > 0 || query_.max_reasoning > 0) note_step("fast and brief enough");
   }
 
-  // Of copies the fastest stays. Copies are sought within a task: two tasks may share a kernel.
+  // The fastest copy stays. Copies are sought within a task: two tasks may share a kernel.
   void leave_out_copies() {
     order_by_worth();
     std::unordered_set<std::string> seen;

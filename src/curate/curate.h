@@ -15,7 +15,7 @@
 
 namespace tritonsmith::curate {
 
-// What plans tell, where they were read. Null functions: they were not.
+// The signatures by plans, if plans were read. Null functions: they were not.
 struct Plans {
   SignatureOf of_task = {};
   std::function<std::optional<std::string>(const Task&, const std::string& kernel)> of_kernel = {};

@@ -12,7 +12,7 @@
 
 namespace tritonsmith::curate {
 
-// What the writer thought: what its server gave apart, else the thinking within its answer.
+// Returns the reasoning of an answer: what its server gave apart, else the thinking in the answer.
 std::string reasoning_of(const Answer& answer);
 
 std::string completion_text(const Answer& answer, Reasoning reasoning);

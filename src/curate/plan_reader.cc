@@ -27,7 +27,7 @@ Result<std::unique_ptr<PlanReader>> PlanReader::start(const gym::capture::Captur
 }
 
 Status PlanReader::capture_all(std::map<std::string, CaptureRequest> requests, const Take& take,
-                               const Told& told) {
+                               const OnProgress& on_progress) {
   // The pool may call back after an error has ended this function.
   const auto captured = std::make_shared<BoundedQueue<Captured>>(kInFlight + 1);
   std::size_t waiting = 0, read = 0;
@@ -45,12 +45,12 @@ Status PlanReader::capture_all(std::map<std::string, CaptureRequest> requests, c
                            fault->message);
     const auto* plan = std::get_if<CapturedPlan>(&one->outcome.result);
     take(one->key, plan == nullptr ? nullptr : &plan->json);
-    told(++read);
+    on_progress(++read);
   }
   return ok();
 }
 
-Status PlanReader::read_tasks(std::span<const Task> tasks, const Told& told) {
+Status PlanReader::read_tasks(std::span<const Task> tasks, const OnProgress& on_progress) {
   std::map<std::string, CaptureRequest> requests;
   for (const Task& each : tasks)
     if (std::string key = content_key(each.source); !tasks_.contains(key))
@@ -67,10 +67,11 @@ Status PlanReader::read_tasks(std::span<const Task> tasks, const Told& told) {
             .inputs = to_line(json->value("inputs", Json::array())),
             .tensors = to_line(json->value("tensors", Json::array()))};
   };
-  return capture_all(std::move(requests), take, told);
+  return capture_all(std::move(requests), take, on_progress);
 }
 
-Status PlanReader::read_kernels(std::span<const KernelOfTask> kernels, const Told& told) {
+Status PlanReader::read_kernels(std::span<const KernelOfTask> kernels,
+                                const OnProgress& on_progress) {
   std::map<std::string, CaptureRequest> requests;
   for (const KernelOfTask& each : kernels) {
     const auto task = tasks_.find(content_key(each.task->source));
@@ -85,7 +86,7 @@ Status PlanReader::read_kernels(std::span<const KernelOfTask> kernels, const Tol
     if (text == nullptr) return;
     if (const auto plan = gym::plan::parse_plan(*text)) kernels_[key] = kernel_signature(*plan);
   };
-  return capture_all(std::move(requests), take, told);
+  return capture_all(std::move(requests), take, on_progress);
 }
 
 std::optional<std::string> PlanReader::signature_of(const Task& task) const {

@@ -23,11 +23,11 @@ class PlanReader {
   static Result<std::unique_ptr<PlanReader>> start(const gym::capture::CaptureConfig& config);
   explicit PlanReader(std::unique_ptr<gym::capture::CapturePool> pool) : pool_(std::move(pool)) {}
 
-  // Fail only if the guests are broken. `told` hears the number of plans that were read.
-  using Told = std::function<void(std::size_t read)>;
-  Status read_tasks(std::span<const Task> tasks, const Told& told);
+  // Fail only if the guests are broken. `on_progress` gets the number of plans that were read.
+  using OnProgress = std::function<void(std::size_t read)>;
+  Status read_tasks(std::span<const Task> tasks, const OnProgress& on_progress);
   // The tasks must have been read.
-  Status read_kernels(std::span<const KernelOfTask> kernels, const Told& told);
+  Status read_kernels(std::span<const KernelOfTask> kernels, const OnProgress& on_progress);
 
   // Nothing: it has no plan, or it was not read.
   std::optional<std::string> signature_of(const Task& task) const;
@@ -44,7 +44,7 @@ class PlanReader {
   };
   using Take = std::function<void(const std::string& key, const std::string* plan)>;
   Status capture_all(std::map<std::string, gym::capture::CaptureRequest> requests, const Take& take,
-                     const Told& told);
+                     const OnProgress& on_progress);
 
   std::map<std::string, ReadTask> tasks_;            // by content of the source
   std::map<std::string, std::string> kernels_;       // by content of task and kernel

@@ -9,7 +9,7 @@
 
 namespace tritonsmith::curate {
 
-// Of a task's forward. Empty: it has no plan.
+// Returns the signature of a task's forward. Empty: it has no plan.
 std::string task_signature(const gym::plan::Plan& plan);
 std::string kernel_signature(const gym::plan::Plan& plan);
 

@@ -17,7 +17,7 @@ namespace tritonsmith::curate {
 // task (Kernel-Smith). preferences: an accepted answer and a worse one.
 enum class Want { all, best, brief, diverse, repairs, faster, preferences };
 
-// What becomes of reasoning that a server gave apart. answer: left out. join: before the answer, in
+// Says where reasoning goes that a server gave apart. answer: left out. join: before the answer, in
 // <thinking>. none: left out, and thinking within the answer too.
 enum class Reasoning { answer, join, none };
 

@@ -32,7 +32,7 @@ class FileSource : public ByteSource {
   std::string name_;
 };
 
-// What both decoders share: the packed bytes that were read and not yet unpacked.
+// Both decoders share this: the packed bytes that were read and not yet unpacked.
 class PackedSource : public ByteSource {
  public:
   PackedSource(FileSource file, std::string name)

@@ -16,7 +16,7 @@ namespace {
 using text::Message;
 using text::Role;
 
-// What a row of any layout also tells.
+// Adds what a row of any layout also tells.
 void add_origin(Json& row, const std::optional<Origin>& origin) {
   if (origin) row["origin"] = to_json(*origin);
 }

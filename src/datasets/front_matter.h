@@ -26,7 +26,7 @@ struct FrontMatter {
 // Text without front matter has an empty one. Fails if the YAML is damaged.
 Result<FrontMatter> parse_front_matter(std::string_view readme);
 
-// Whether the path fits the pattern: * and ? stand for characters within a name, ** for any folders.
+// Tells if the path fits the pattern: * and ? are for characters of a name, ** for any folders.
 bool fits(std::string_view pattern, std::string_view path);
 
 }  // namespace tritonsmith::datasets

@@ -39,7 +39,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Whether a line at top level defines the class or binds the name.
+// Tells whether a line at top level defines the class or binds the name.
 bool defines(std::string_view source, const std::string& name) {
   for (const std::string& start : {"class " + name, name})
     for (std::size_t at = source.find(start); at != std::string_view::npos;

@@ -17,7 +17,7 @@ enum class ColumnKind { unknown, boolean, integer, number, text, list, object, j
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::unknown;
-  // Of a list the one type of its elements; of an object its members in the order of their names.
+  // A list has the one type of its elements; an object its members in the order of their names.
   std::vector<Column> inner = {};
   bool operator==(const Column&) const = default;
 };

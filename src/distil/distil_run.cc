@@ -30,11 +30,11 @@ Json what_decides(const DistilOptions& options) {
 class Session {
  public:
   Session(std::span<const Task> tasks, const DistilOptions& options, generate::Writer& writer,
-          gym::api::Judge& judge, const Told& told)
+          gym::api::Judge& judge, const OnProgress& on_progress)
       : tasks_(tasks),
         options_(options),
         writer_(writer),
-        told_(told),
+        on_progress_(on_progress),
         total_(tasks.size() * members()),
         faults_(gym::api::kFaultsInARow),
         episodes_({.turns = options.turns,
@@ -178,13 +178,13 @@ class Session {
   void end() {
     --open_;
     ++counts_.finished;
-    told_(counts_);
+    on_progress_(counts_);
   }
 
   std::span<const Task> tasks_;
   const DistilOptions& options_;
   generate::Writer& writer_;
-  const Told& told_;
+  const OnProgress& on_progress_;
   std::size_t total_, begun_ = 0, open_ = 0;
   DistilCounts counts_;
   std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // by an earlier, killed call
@@ -196,9 +196,10 @@ class Session {
 }  // namespace
 
 Result<DistilCounts> distil(std::span<const Task> tasks, const DistilOptions& options,
-                            generate::Writer& writer, gym::api::Judge& judge, const Told& told) {
+                            generate::Writer& writer, gym::api::Judge& judge,
+                            const OnProgress& on_progress) {
   if (tasks.empty()) return fail("there are no tasks to ask about");
-  return Session(tasks, options, writer, judge, told).run();
+  return Session(tasks, options, writer, judge, on_progress).run();
 }
 
 }  // namespace tritonsmith::distil

@@ -40,11 +40,12 @@ struct DistilCounts {
   std::int64_t tokens = 0;   // that the teacher wrote
 };
 
-using Told = std::function<void(const DistilCounts&)>;
+using OnProgress = std::function<void(const DistilCounts&)>;
 
 // Fails if the writer or the gym is broken, if a file cannot be written, or if the folder holds a run
 // with other tasks or options. What was judged until then stays.
 Result<DistilCounts> distil(std::span<const Task> tasks, const DistilOptions& options,
-                            generate::Writer& writer, gym::api::Judge& judge, const Told& told);
+                            generate::Writer& writer, gym::api::Judge& judge,
+                            const OnProgress& on_progress);
 
 }  // namespace tritonsmith::distil

@@ -22,13 +22,13 @@ struct SearchSuiteOptions {
   std::function<double(const Usage&)> cost = nullptr;
 };
 
-// What a budget counts: judgements if the search limits them, else attempts. An attempt that repeats
+// The unit of a budget: judgements if the search limits them, else attempts. An attempt that repeats
 // an earlier kernel, or has none, takes no judgement.
 enum class BudgetUnit { attempts, judgements };
 BudgetUnit budget_unit(const search::SearchConfig& config);
 int budget_of(const search::SearchConfig& config);
 
-// What the first `budget` attempts or judgements of each search brought and took. A search that
+// The gain and the cost of the first `budget` attempts or judgements of each search. A search that
 // ended earlier counts with what it has. Costs are means over the tasks.
 struct AtBudget {
   int budget = 0;

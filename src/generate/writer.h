@@ -66,8 +66,8 @@ class Writer {
   // Gives up a request: its completion will not come. An unknown id is ignored.
   virtual void cancel(std::uint64_t id) = 0;
 
-  // Whether the messages and max_new_tokens fit into the model's context. A writer that cannot tell
-  // says yes.
+  // Tells whether the messages and max_new_tokens fit into the model's context. A writer that
+  // cannot tell says yes.
   virtual bool has_room(std::span<const text::Message> /*messages*/,
                         const SamplingParams& /*sampling*/) const {
     return true;

@@ -21,7 +21,7 @@ struct HubName {
 // Nothing: the text cannot be a name of the hub, because it is a path or has other characters.
 std::optional<HubName> parse_hub_name(std::string_view text);
 
-// Whether the revision is the hash of a commit, which never changes what it means.
+// Tells whether the revision is the hash of a commit, which never changes what it means.
 bool is_commit(std::string_view revision);
 
 }  // namespace tritonsmith::hub

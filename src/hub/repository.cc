@@ -155,7 +155,7 @@ Result<Repository> Repository::open(const HubSettings& settings, RepositoryKind 
   const auto known = repository.layout_.commit_of(name.revision);
   std::error_code error;
   const bool is_cached = known && fs::is_directory(repository.layout_.snapshot(*known), error);
-  // Whoever has a copy does not wait long for a hub that is away.
+  // If there is a copy, the program does not wait long for a hub that is away.
   if (is_cached) repository.settings_.attempts = 1;
   const Status found = repository.look_up();
   repository.settings_.attempts = settings.attempts;

@@ -35,11 +35,11 @@ struct ModuleTasks {
   std::vector<std::string> calls;       // the arguments of each task's call, as Python text
 };
 
-// Whether a name of a task has the form of ModuleRequest::target. A file of this very name exists
-// in no such case.
+// Tells whether a name of a task has the form of ModuleRequest::target. No file of this very name
+// exists in such a case.
 bool names_a_module(std::string_view name);
 
-// Whether Python takes the text as a name.
+// Tells whether Python takes the text as a name.
 bool is_python_name(std::string_view text);
 
 // Makes a task for each of the inputs, at least one. A task's source is one file. If there are

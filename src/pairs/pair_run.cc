@@ -49,14 +49,14 @@ class Run {
         judge_(judge),
         delivered_(std::make_shared<BoundedQueue<Delivered>>(options.in_flight + 1)) {}
 
-  Result<PairCounts> run(const Told& told) {
+  Result<PairCounts> run(const OnProgress& on_progress) {
     TRY(open_files());
     for (;;) {
       begin_more();
       if (writing_ + judging_.size() == 0) break;
       TRY(take_written());
       TRY(take_verdicts());
-      told(counts_);
+      on_progress(counts_);
     }
     return counts_;
   }
@@ -164,8 +164,9 @@ class Run {
 }  // namespace
 
 Result<PairCounts> make_pairs(std::span<const Task> tasks, const PairOptions& options,
-                              const WritePair& write, gym::api::Judge& judge, const Told& told) {
-  return Run(tasks, options, write, judge).run(told);
+                              const WritePair& write, gym::api::Judge& judge,
+                              const OnProgress& on_progress) {
+  return Run(tasks, options, write, judge).run(on_progress);
 }
 
 }  // namespace tritonsmith::pairs

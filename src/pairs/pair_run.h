@@ -35,10 +35,11 @@ struct PairCounts {
 
 // Calls its callback at any time, from any thread.
 using WritePair = std::function<void(std::string source, PairWriter::Done done)>;
-using Told = std::function<void(const PairCounts&)>;
+using OnProgress = std::function<void(const PairCounts&)>;
 
 // Fails if the gym or the guests are broken, or if a file cannot be written.
 Result<PairCounts> make_pairs(std::span<const Task> tasks, const PairOptions& options,
-                              const WritePair& write, gym::api::Judge& judge, const Told& told);
+                              const WritePair& write, gym::api::Judge& judge,
+                              const OnProgress& on_progress);
 
 }  // namespace tritonsmith::pairs

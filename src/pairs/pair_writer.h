@@ -20,7 +20,7 @@ std::span<const gym::sandbox::EmbeddedFile> embedded_pair_files();
 
 struct WrittenPair {
   std::string kernel;  // the solution's source; empty: there is none
-  // Of a module without a solution: a word for counting ("graph_break"), and a sentence.
+  // Say why a module has no solution: a word for counting ("graph_break"), and a sentence.
   std::string reason, message;
   bool is_fault = false;  // the guests are broken, which is no fault of the module
 };

@@ -66,7 +66,7 @@ Json to_json(const Usage& usage);
 Result<Usage> usage_from_json(const Json& json);
 
 // Says whether a is the better result: accepted before not, faster before slower, timed before not.
-// Of accepted kernels without times the shorter one is better, and of others the one that came
+// Among accepted kernels without times the shorter one is better, else the one that came
 // further.
 bool is_better(const Attempt& a, const Attempt& b);
 

@@ -77,7 +77,7 @@ std::string other_kernel(const Attempt& other) {
       trimmed(other.kernel));
 }
 
-// What the last message says of the parent, and then asks for.
+// Returns what the last message says of the parent, and then asks for.
 std::string request_of(const Ask& ask, const SearchConfig& config, const History& history) {
   const Attempt* parent = ask.parent == kNone ? nullptr : history.attempt(ask.parent);
   const std::string verdict = parent == nullptr ? "" : text::verdict_text(parent->verdict) + "\n";

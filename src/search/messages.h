@@ -35,7 +35,7 @@ std::vector<text::Message> fitting_messages(
 // An answer that holds this kernel, in the form in which the model is asked for it.
 std::string answer_with(const std::string& kernel);
 
-// What a verdict's figures say about where the time goes, as advice. Empty if they say nothing.
+// Returns advice from a verdict's figures on where the time goes. Empty if they say nothing.
 std::string profile_advice(const Verdict& verdict);
 
 }  // namespace tritonsmith::search

@@ -110,7 +110,7 @@ std::vector<Entry> corpus(const std::string& name) {
   return entries;
 }
 
-// What a reader sees who only looks for a kernel: the candidate's part of the question.
+// Searches the candidate's part of the question, as a reader does who looks for a kernel.
 bool has_kernel(const std::string& question) {
   const std::size_t begin = question.find("The candidate:"),
                     end = question.find("What is allowed:");

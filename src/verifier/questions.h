@@ -26,7 +26,7 @@ std::string_view claim_of(Question question);
 // Says whether a verifier made the finding.
 bool is_verifiers(const Finding& finding);
 
-// What the model is asked. The kernel stands there without comments and docstrings, and between
+// Returns the question to the model. The kernel has no comments and docstrings, and stands between
 // markers that it cannot know.
 std::vector<text::Message> messages_about(const Task& task, const std::string& kernel,
                                           Policy policy);

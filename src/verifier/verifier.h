@@ -38,7 +38,7 @@ struct Opinion {
   bool objects() const;  // a question has its majority
 };
 
-// What a verifier did since it was opened.
+// Counts what a verifier did since it was opened.
 struct VerifierWork {
   int kernels = 0;
   int votes = 0;

@@ -9,7 +9,7 @@ namespace tritonsmith::verifier {
 // note: the findings inform. reject: a kernel with a finding is not accepted.
 enum class Effect { note, reject };
 
-// Which kernels the model is asked about. accepted: those that our rules and trials accept, the
+// The kernels that the model is asked about. accepted: those that our rules and trials accept, the
 // only ones that a finding can change. every: also those that were refused or failed, so that the
 // model can be compared with the rules.
 enum class Scope { accepted, every };

@@ -10,7 +10,7 @@
 
 namespace tritonsmith::cli {
 
-// Which half of the work a host does: it captures and compiles candidates, or it judges what other
+// The half of the work that a host does: it captures and compiles candidates, or judges what other
 // hosts captured, or both.
 enum class WorkRole { all, capture, judge };
 

@@ -76,7 +76,7 @@ class Writer {
   }
   std::string number(const std::string& mark) const { return sketch_.parts().sizes.text_of(mark); }
 
-  // What a mark is called in the constructor, in forward, and outside of the class.
+  // Return the name of a mark in the constructor, in forward, and outside of the class.
   std::string inner(const std::string& mark) const {
     if (takes_arguments()) return mark;
     return style_.sizes == SizeStyle::constants ? in_capitals(mark) : number(mark);

@@ -145,14 +145,15 @@ void Sketch::keep() {
   const std::string from = name();
   const std::string own =
       variable(pick(*this, {"residual", "identity", "shortcut", "skip", "saved"}));
-  kept_ =
-      Kept{.name = own, .value = x_, .line = parts_.forward.size(), .steps = parts_.path.size()};
+  earlier_value_ = EarlierValue{
+      .name = own, .value = x_, .line = parts_.forward.size(), .steps = parts_.path.size()};
   parts_.forward.push_back(fmt::format("{} = {}", own, from));
 }
 
 void Sketch::finish() {
-  if (kept_ && !kept_->used)
-    parts_.forward.erase(parts_.forward.begin() + static_cast<std::ptrdiff_t>(kept_->line));
+  if (earlier_value_ && !earlier_value_->used)
+    parts_.forward.erase(parts_.forward.begin() +
+                         static_cast<std::ptrdiff_t>(earlier_value_->line));
   parts_.forward.push_back("return " + (pending_.empty() ? variable_ : pending_));
   pending_.clear();
 }

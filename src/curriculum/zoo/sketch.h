@@ -33,7 +33,7 @@ struct InputLine {
 };
 
 // An earlier value that a later operator may take again.
-struct Kept {
+struct EarlierValue {
   std::string name;
   Value value;
   std::size_t line = 0;   // of forward, which assigns it; removed if nothing uses it
@@ -83,7 +83,7 @@ class Sketch {
   std::string variable(const std::string& wanted);  // a name that nothing has yet
 
   void keep();  // lets a later operator take the current value again
-  std::optional<Kept>& kept() { return kept_; }
+  std::optional<EarlierValue>& earlier_value() { return earlier_value_; }
 
   // The course of the making. `finish` ends forward with a return.
   void begin(const InputLine& first, Value value);
@@ -102,7 +102,7 @@ class Sketch {
   std::string pending_;   // the current value's expression, if it has no variable yet
   std::string variable_;  // the current value's variable
   std::map<std::string, int> taken_;
-  std::optional<Kept> kept_;
+  std::optional<EarlierValue> earlier_value_;
   bool last_ = false;
   bool after_layer_ = false;  // the pending expression is the call of the last layer
 };
@@ -116,7 +116,7 @@ int pick(Sketch& sketch, std::initializer_list<int> choices);
 // An argument with its name or without, as the style is: "kernel_size=3" or "3".
 std::string argument(Sketch& sketch, const std::string& name, const std::string& text);
 
-// Whether the text is one name, one call or one subscript, of which a method can be called.
+// Tells whether the text is one name, one call or one subscript, of which a method can be called.
 bool is_tight(std::string_view text);
 
 }  // namespace tritonsmith::curriculum::zoo

@@ -173,7 +173,7 @@ class Composer {
 
  private:
   bool add_operator() {
-    const bool may_join = sketch_.kept() && !sketch_.kept()->used;
+    const bool may_join = sketch_.earlier_value() && !sketch_.earlier_value()->used;
     for (int tries = 0; tries < 60; ++tries) {
       const Group group =
           may_join && tries < 2 && chance(sketch_, 0.6) ? Group::arithmetic : draw_group();
@@ -210,7 +210,7 @@ std::string family_of(const std::vector<Group>& groups) {
   return "elementwise";
 }
 
-// What two modules differ in, names and manner of writing apart.
+// Returns a text in which two modules differ, whatever their names and manner of writing.
 std::string identity_of(const Sketch& sketch) {
   std::string text = fmt::format("{}", fmt::join(sketch.parts().path, " "));
   for (const Layer& layer : sketch.parts().layers) {

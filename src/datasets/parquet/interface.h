@@ -1,5 +1,5 @@
-// What the program and libtritonsmith_parquet.so agree on. Both are built together; the number tells
-// a library that was left behind by another build.
+// The program and libtritonsmith_parquet.so agree on this. Both are built together, and the number
+// tells a library that was left behind by another build.
 #pragma once
 
 #include <memory>

@@ -51,7 +51,7 @@ class WebSocketSession {
   virtual void take(std::string text) = 0;
   // Returns the next message for the client, or nothing if `patience` ends first.
   virtual std::optional<std::string> next(Milliseconds patience) = 0;
-  // Whether next() may have a message without another one of the client.
+  // Tells whether next() may have a message without another one of the client.
   virtual bool is_busy() const = 0;
   virtual bool is_over() const = 0;
 };

@@ -377,7 +377,7 @@ TEST_P(JobStoreContract, JudgesTheLastVerdictsOfAGpuInQuarantineAgain) {
   EXPECT_EQ(state("doubtful"), JobState::running);
 }
 
-// Whether ann has fetched the first verdict is unknown to the store.
+// The store does not know whether ann has fetched the first verdict.
 TEST_P(JobStoreContract, TellsNoClientTwiceOfAJobThatIsJudgedAgain) {
   submit({wish("k", "ann"), wish("later", "ann")});
   take_kernel();

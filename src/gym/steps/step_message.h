@@ -13,7 +13,7 @@ namespace tritonsmith::gym::steps {
 using StepRequest = std::variant<capture::CaptureRequest, compile::CompileRequest>;
 using StepOutcome = std::variant<capture::CaptureOutcome, compile::CompileOutcome>;
 
-// What a capturing host says with each outcome: a judge takes outcomes of one version only.
+// A capturing host sends these with each outcome: a judge takes outcomes of one version only.
 struct HostVersions {
   std::string host, torch, triton;
 };

@@ -37,7 +37,7 @@ struct FinishedStep {
   std::string shared, shared_reply;  // for those who ask for an equal step; empty: none
 };
 
-// What came of the steps that a judge waits for.
+// The replies to the steps that a judge waits for.
 struct Collected {
   std::map<std::string, std::string> replies;  // by name
   std::vector<std::string> lost;               // steps that the store does not know
@@ -53,7 +53,7 @@ class StepQueue {
   // Returns the reply to an equal step if there is one, and else queues the step.
   Result<std::optional<std::string>> ask(const AskedStep& step);
   Result<Collected> collect(const std::vector<std::string>& names);
-  // Nobody waits for the step any more.
+  // Removes a step for which no judge waits any more.
   Status withdraw(const std::string& name);
   // Returns what the living hosts announced.
   Result<std::map<std::string, std::string>> announcements();

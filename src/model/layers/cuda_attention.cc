@@ -160,7 +160,7 @@ bool is_cudnn_right(const QueryKeyValue& like) {
   }
 }
 
-// Whether cuDNN supports such heads, which is tried once, and how often each shape was used.
+// Knows whether cuDNN supports such heads, which is tried once, and how often each shape was used.
 class Known {
  public:
   static Known& instance() {

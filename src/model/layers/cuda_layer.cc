@@ -109,7 +109,7 @@ QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
           .value = at::cat({target.earlier_values, qkv.value})};
 }
 
-// Whether tensors that only the backward reads are kept.
+// Says whether tensors that only the backward reads are kept.
 enum class Keep { nothing, for_backward };
 
 // Returns the rows for the weight gradients, if the forward has them in the backward's type.

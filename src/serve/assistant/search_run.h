@@ -27,7 +27,7 @@ struct RunEvents {
   std::function<bool()> is_stopped;                  // asked several times a second
 };
 
-// What an earlier server left of the search.
+// The part of the search that an earlier server did.
 struct EarlierRun {
   std::vector<Json> events;  // of its log
   std::set<int> reported;    // the numbers of the attempts that on_attempt got

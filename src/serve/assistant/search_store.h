@@ -44,7 +44,7 @@ class SearchStore {
 
   Status put(const SearchRecord& record);
   Status add_attempt(const std::string& search, int number, const Json& attempt);
-  // What a search needs to go on after a kill (search/search_log.h).
+  // The events with which a search continues after a kill (search/search_log.h).
   Status add_event(const std::string& search, const Json& event);
   Result<std::vector<Json>> events(const std::string& search) const;
   // Queued and running searches, the oldest first.

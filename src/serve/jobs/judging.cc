@@ -76,12 +76,12 @@ Result<Verdict> verdict_of(const JobView& job) {
 }  // namespace
 
 JudgedJob::JudgedJob(const RouteContext& context, gym::api::Submission submission,
-                     Submitter submitter, Standing standing)
+                     Submitter submitter, State state)
     : context_(context),
       submission_(std::move(submission)),
       submitter_(std::move(submitter)),
       name_(gym::api::job_name(submission_)),
-      is_submitted_(standing == Standing::submitted),
+      is_submitted_(state == State::submitted),
       attempts_(is_submitted_ ? 1 : 0) {}
 
 OrNoVerdicts<Verdict> JudgedJob::wait(Deadline deadline) {
@@ -127,7 +127,7 @@ OrNoVerdicts<std::vector<Verdict>> judge_all(const RouteContext& context, Submis
   std::vector<Verdict> verdicts;
   for (const gym::api::Submission& submission : submissions) {
     auto verdict =
-        JudgedJob(context, submission, submitter, JudgedJob::Standing::submitted).wait(deadline);
+        JudgedJob(context, submission, submitter, JudgedJob::State::submitted).wait(deadline);
     if (!verdict) return tl::unexpected(verdict.error());
     verdicts.push_back(*std::move(verdict));
   }

@@ -27,9 +27,9 @@ using OrNoVerdicts = tl::expected<T, NoVerdicts>;
 // One job that a client waits for. One thread owns it.
 class JudgedJob {
  public:
-  enum class Standing { fresh, submitted };
+  enum class State { fresh, submitted };
   JudgedJob(const gym::service::RouteContext& context, gym::api::Submission submission,
-            gym::service::Submitter submitter, Standing standing = Standing::fresh);
+            gym::service::Submitter submitter, State state = State::fresh);
 
   // Submits the job, if it was not yet, and waits for its verdict. A job that ended in a fault of
   // the infrastructure is submitted again, twice at most. After `pending` the caller may wait again.
@@ -38,7 +38,7 @@ class JudgedJob {
   void cancel();
   const std::string& name() const { return name_; }
   const gym::api::Submission& submission() const { return submission_; }
-  // Whether a judge has the job.
+  // Tells whether a judge has the job.
   bool is_running() const;
 
  private:

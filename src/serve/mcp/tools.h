@@ -14,7 +14,7 @@
 
 namespace tritonsmith::serve::mcp {
 
-// Whether arguments may name files. A program that an agent started reads them with the agent's
+// Says whether arguments may name files. A program that an agent started reads them with its
 // rights; a service must not.
 enum class FileAccess { none, own };
 

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::train {
 
-// Whether the common beginning of prompts is computed once in a pass. automatic: on for a GPU,
+// Says if the common beginning of prompts is computed once in a pass. automatic: on for a GPU,
 // where it saves time. It is off for a CPU, because sharing changes the order of the sums in
 // gradients.
 enum class SharePrompts { automatic, on, off };

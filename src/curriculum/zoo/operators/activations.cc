@@ -9,7 +9,7 @@
 namespace tritonsmith::curriculum::zoo {
 namespace {
 
-// What the operand must be, so that the result is neither constant nor infinite.
+// The kind of operand that a function needs, so that its result is neither constant nor infinite.
 enum class Needs { anything, negatives, moderate, bounded };
 
 struct Function {

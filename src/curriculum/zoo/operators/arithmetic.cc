@@ -109,40 +109,40 @@ bool selection(Sketch& s) {
   return true;
 }
 
-// Takes the earlier value again that the module kept.
+// Takes the earlier value of the module again.
 bool residual(Sketch& s) {
-  auto& kept = s.kept();
+  auto& earlier = s.earlier_value();
   const Value& x = s.x();
-  if (!kept || kept->used || s.parts().path.size() == kept->steps) return false;
-  const Shape shape = broadcast(x.shape, kept->value.shape);
+  if (!earlier || earlier->used || s.parts().path.size() == earlier->steps) return false;
+  const Shape shape = broadcast(x.shape, earlier->value.shape);
   if (shape.empty() || elements(shape) > kMostElements || shape.size() < 2) return false;
   Value result{.shape = shape,
-               .layout = shape == x.shape             ? x.layout
-                         : shape == kept->value.shape ? kept->value.layout
-                                                      : Layout::other,
+               .layout = shape == x.shape                ? x.layout
+                         : shape == earlier->value.shape ? earlier->value.layout
+                                                         : Layout::other,
                .range = Range::any};
-  const bool large = x.range == Range::large || kept->value.range == Range::large;
+  const bool large = x.range == Range::large || earlier->value.range == Range::large;
   if (large) result.range = Range::large;
   const std::string form =
       large ? "{} + {}" : pick(s, {"{} + {}", "{} + {}", "{} + {}", "{} * {}", "{} - {}"});
-  kept->used = true;
-  s.become(fmt::format(fmt::runtime(form), s.receiver(), kept->name), result);
+  earlier->used = true;
+  s.become(fmt::format(fmt::runtime(form), s.receiver(), earlier->name), result);
   return true;
 }
 
 bool concatenate(Sketch& s) {
-  auto& kept = s.kept();
+  auto& earlier = s.earlier_value();
   const Value& x = s.x();
-  if (!kept || kept->used || s.parts().path.size() == kept->steps) return false;
-  if (x.shape.size() < 2 || x.shape.size() != kept->value.shape.size()) return false;
+  if (!earlier || earlier->used || s.parts().path.size() == earlier->steps) return false;
+  if (x.shape.size() < 2 || x.shape.size() != earlier->value.shape.size()) return false;
   const std::size_t dim = has_channels(x.layout) ? 1 : x.shape.size() - 1;
   for (std::size_t i = 0; i < x.shape.size(); ++i)
-    if (i != dim && x.shape[i] != kept->value.shape[i]) return false;
+    if (i != dim && x.shape[i] != earlier->value.shape[i]) return false;
   Value result{.shape = x.shape, .layout = x.layout, .range = Range::any};
-  result.shape[dim] += kept->value.shape[dim];
+  result.shape[dim] += earlier->value.shape[dim];
   if (elements(result.shape) > kMostElements) return false;
-  kept->used = true;
-  s.become(fmt::format("torch.cat([{}, {}], dim={})", s.operand(), kept->name, dim), result);
+  earlier->used = true;
+  s.become(fmt::format("torch.cat([{}, {}], dim={})", s.operand(), earlier->name, dim), result);
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// Whether forward draws random numbers, by the tags of its operators.
+// Tells whether forward draws random numbers, by the tags of its operators.
 bool draws_in_forward(const Plan& plan);
 
 // Makes dropout pass its input on. Batch norm and instance norm draw nothing and stay as they were

@@ -20,7 +20,7 @@
 
 namespace tritonsmith::gym::service {
 
-// What a program waits for in wait_for_change: that jobs wait (a worker), that jobs ended (a door).
+// The event of wait_for_change: a worker waits for queued jobs, a door for jobs that ended.
 enum class WaitsFor { both, work, verdicts };
 
 struct RedisJobStoreConfig {

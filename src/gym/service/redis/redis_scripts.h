@@ -68,7 +68,7 @@ extern const char* const kAnnounce;   // time, worker, span, what it says of its
 extern const char* const kDepart;     // worker
 extern const char* const kWorkers;    // time -> what a worker said, when; ...
 
-// What RedisGpuRecords asks (redis_gpu_scripts.cc).
+// RedisGpuRecords runs these (redis_gpu_scripts.cc).
 extern const char* const kFirstCalibration;  // GPU, version, calibration -> the first one
 extern const char* const kVindicate;         // time, GPU, age
 extern const char* const kQuarantine;        // time, GPU, class of devices, reason, record -> jobs

@@ -11,7 +11,7 @@
 
 namespace tritonsmith::gym::service {
 
-// What a text is, so that it cannot be taken for something else.
+// The purpose and name of a text, so that it cannot be taken for something else.
 struct SealedName {
   std::string_view purpose, name;
 };

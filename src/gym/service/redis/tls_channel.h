@@ -34,7 +34,7 @@ class TlsChannel {
   // Waits for bytes and returns how many it read: 0 if none came within the socket's timeout. Fails
   // when the connection is closed.
   Result<std::size_t> read(std::span<char> bytes);
-  // Whether bytes have arrived that read() has not returned yet. The socket does not show these.
+  // Tells whether bytes have arrived that read() has not returned yet. The socket hides these.
   bool has_more() const;
 
  private:

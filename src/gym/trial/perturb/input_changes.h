@@ -17,7 +17,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// Which inputs and draws of a task can be changed, and how. It refers to the task.
+// Knows which inputs and draws of a task can be changed, and how. It refers to the task.
 class InputPlan {
  public:
   // `numbers` are the candidate's own, or null. The plan refers to them. `within_bounds`: inputs that
@@ -60,7 +60,7 @@ class InputPlan {
   device::InputChange whole_numbers(Perturbation kind, int input, Rng& rng) const;
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
-  // Whether the kind makes rows of truth values of this input, and how.
+  // Tells whether the kind makes rows of truth values of this input, and how.
   bool asks_of(Perturbation kind, int input) const;
   device::InputChange truths(Perturbation kind, Rng& rng) const;
   // Adds the candidate's own numbers to a change of this kind.
