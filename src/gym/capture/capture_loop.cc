@@ -120,7 +120,7 @@ void CaptureLoop::post(Letter letter) {
 void CaptureLoop::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     read_mail();
-    turn();
+    do_what_is_possible();
     wait_for_something();
   }
   spare_.reset();
@@ -151,7 +151,7 @@ void CaptureLoop::read_mail() {
 }
 
 // Does all work that is possible now. A failure here is the zygote's.
-void CaptureLoop::turn() {
+void CaptureLoop::do_what_is_possible() {
   for (Status done = serve_guests(); !done; done = serve_guests()) {
     zygote_failed(done.error());
     if (!zygote_) break;

@@ -46,7 +46,7 @@ class CaptureLoop : public CapturePool {
   void post(Letter letter);
   void run(const std::stop_token& stop);
   void read_mail();
-  void turn();
+  void do_what_is_possible();
   Status serve_guests();
   Result<Warming> start_zygote() const;
   Result<bool> hear_zygote();  // returns whether there was an event

@@ -94,9 +94,9 @@ class NoAdvice final : public c10::WarningHandler {
 Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
                                               const std::filesystem::path& lease) {
   if (gpu) {
-    auto turns = open_lease(lease);
-    TRY_ASSIGN(auto device, device::CudaDevice::open(*gpu, turns ? &*turns : nullptr));
-    return std::make_unique<Referee>(std::move(device), std::move(turns));
+    auto gpu_lease = open_lease(lease);
+    TRY_ASSIGN(auto device, device::CudaDevice::open(*gpu, gpu_lease ? &*gpu_lease : nullptr));
+    return std::make_unique<Referee>(std::move(device), std::move(gpu_lease));
   }
   auto referee = std::make_unique<Referee>(make_evaluator());
   warm_up();

@@ -61,11 +61,13 @@ class Evaluation {
   // A program that is suspended before its end.
   struct Waiting {
     Arena arena;
-    Memory::SuspendedProgram turn;
+    Memory::SuspendedProgram suspended;
     std::size_t resume = 0;
     std::uint64_t passes = 0;  // for its next run
     std::uint64_t seen = 0;    // the value that it read last
-    bool may_go_on() const { return turn.polled.place == nullptr || turn.polled.value() != seen; }
+    bool may_go_on() const {
+      return suspended.polled.place == nullptr || suspended.polled.value() != seen;
+    }
   };
   // Returns false if the evaluation must end.
   bool run_program(std::size_t first, std::uint64_t passes);
@@ -248,17 +250,17 @@ bool Evaluation::run_program(std::size_t first, std::uint64_t passes) {
 bool Evaluation::keep_waiting(std::uint64_t passes) {
   const bool is_held_up = machine_.atomics == ~std::uint64_t{0} && to_hold_up_ > 0;
   Waiting waiting{.arena = std::exchange(arena_, make_arena()),
-                  .turn = memory_.leave_program(),
+                  .suspended = memory_.leave_program(),
                   .resume = machine_.resume,
                   .passes = std::min(2 * passes, kMostPasses)};
   std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // with the constants
   machine_.arena = arena_.get();
   if (is_held_up) {
     --to_hold_up_;
-    waiting.turn.polled = {};
+    waiting.suspended.polled = {};
     hold_up_another();
   }
-  if (waiting.turn.polled.place != nullptr) waiting.seen = waiting.turn.polled.value();
+  if (waiting.suspended.polled.place != nullptr) waiting.seen = waiting.suspended.polled.value();
   waiting_.push_back(std::move(waiting));
   return spend(code_.arena_bytes / 64, Instruction{});
 }
@@ -271,7 +273,7 @@ bool Evaluation::leaves_room_for_others() {
     return true;
   for (std::size_t k = waiting_.size(); k-- > 0;)
     if (!go_on(k)) return false;
-  const auto waits = [](const Waiting& each) { return each.turn.polled.place != nullptr; };
+  const auto waits = [](const Waiting& each) { return each.suspended.polled.place != nullptr; };
   if (waiting_.size() < budget_.resident_programs || !std::ranges::all_of(waiting_, waits))
     return true;
   return refuse(LaunchStatus::waits_for_ever,
@@ -285,8 +287,8 @@ bool Evaluation::go_on(std::size_t which) {
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
   arena_ = std::move(waiting.arena);
   machine_.arena = arena_.get();
-  machine_.program = waiting.turn.program;
-  memory_.resume_program(std::move(waiting.turn));
+  machine_.program = waiting.suspended.program;
+  memory_.resume_program(std::move(waiting.suspended));
   return run_program(waiting.resume, waiting.passes);
 }
 

@@ -84,7 +84,7 @@ constexpr std::string_view kAddsPlainly = R"(
     %w = arith.addi %v, %one : i32
     tt.store %x, %w : !tt.ptr<i32>)";
 
-TEST(Turns, EachProgramHasOneInEveryOrder) {
+TEST(ProgramOrders, RunEachProgramOnce) {
   for (const std::array<std::int64_t, 3>& grid :
        {std::array<std::int64_t, 3>{1, 1, 1}, {2, 1, 1}, {5, 3, 2}, {64, 1, 3}, {0, 3, 1}})
     for (const Kind kind : kKinds) {

@@ -23,9 +23,9 @@ class WholeNumbers {
     if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
       change_equal();
     else if (std::ranges::is_sorted(values_) && !counts_up())
-      turn_steps();
+      reverse_steps();
     else
-      turn();
+      reverse();
     return std::move(values_);
   }
 
@@ -65,14 +65,14 @@ class WholeNumbers {
 
   // The steps from each value to the next come in the opposite order. Values stay sorted, and the
   // first and the last stay.
-  void turn_steps() {
-    std::vector<std::int64_t> turned = {values_[0]};
+  void reverse_steps() {
+    std::vector<std::int64_t> reversed = {values_[0]};
     for (std::size_t k = values_.size() - 1; k > 0; --k)
-      turned.push_back(turned.back() + values_[k] - values_[k - 1]);
-    values_ = std::move(turned);
+      reversed.push_back(reversed.back() + values_[k] - values_[k - 1]);
+    values_ = std::move(reversed);
   }
 
-  void turn() {
+  void reverse() {
     const std::vector<std::int64_t> before = values_;
     std::ranges::reverse(values_);
     if (values_ == before) std::ranges::rotate(values_, values_.begin() + 1);

@@ -70,11 +70,11 @@ Memory::SuspendedProgram Memory::leave_program() {
           .polled = polled_};
 }
 
-void Memory::resume_program(SuspendedProgram turn) {
-  program_ = turn.program;
-  polled_ = turn.polled;
-  if (ordering_) ordering_->resume(std::move(turn.ordering));
-  writer_ = ordering_ ? ordering_->epoch() : turn.writer;
+void Memory::resume_program(SuspendedProgram suspended) {
+  program_ = suspended.program;
+  polled_ = suspended.polled;
+  if (ordering_) ordering_->resume(std::move(suspended.ordering));
+  writer_ = ordering_ ? ordering_->epoch() : suspended.writer;
 }
 
 void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {

@@ -86,7 +86,7 @@ class Memory {
     Polled polled;
   };
   SuspendedProgram leave_program();
-  void resume_program(SuspendedProgram turn);
+  void resume_program(SuspendedProgram suspended);
   void fail_assertion(const Instruction& instruction, std::string message);
   void bind(const Code& code);
   bool violated() const { return violated_; }
