@@ -12,6 +12,7 @@ import warnings
 
 import torch
 import torch._dynamo
+import torch._dynamo.guards
 import torch._inductor.config as config
 import torch._subclasses.fake_tensor as fake_tensor
 import triton
@@ -59,6 +60,7 @@ def install():
     It does less than the virtual GPU of captures, whose functions in place of classes dynamo would stumble over."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    logging.getLogger("torch.__trace").handlers.clear()  # torch would print its graphs for nobody
     torch._C._ensureCUDADeviceGuardSet()
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)
     fake_tensor.init_gpu_context = lambda *args: None
@@ -88,6 +90,7 @@ def install_inductor():
     for kind in ("flash", "mem_efficient", "cudnn"):
         getattr(torch.backends.cuda, f"enable_{kind}_sdp")(False)
     torch._C._set_cudnn_enabled(False)
+    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # it flushes the caches to time guards that nobody uses
     decompositions.install()
     graph.GraphLowering.compile_to_module = graph.GraphLowering._compile_to_module = take_text
 

@@ -28,13 +28,14 @@ def parts(node):
     return ast.unparse(node)
 
 
-def blocks_of(function):
-    """Yields every list of statements, inner ones first."""
-    for node in ast.walk(function):
-        for name in ("body", "orelse"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                yield block
+def blocks_of(node):
+    """Yields every list of statements, outer ones first. Expressions hold none."""
+    for name in ("body", "orelse"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+            for statement in block:
+                yield from blocks_of(statement)
 
 
 def assigned_names(function):
@@ -48,9 +49,19 @@ def assigned_names(function):
     return counts
 
 
-def uses(function, name):
-    return sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-               for node in ast.walk(function))
+class Readers:
+    """Which names a statement reads. Answers are kept, since most statements are asked about again and again."""
+
+    def __init__(self):
+        self.known = {}
+
+    def reads(self, statement, name):
+        if statement not in self.known:
+            self.known[statement] = frozenset(loaded_names_of(statement))
+        return name in self.known[statement]
+
+    def forget(self):
+        self.known.clear()
 
 
 class ReplaceName(ast.NodeTransformer):
@@ -162,15 +173,17 @@ def allows_literal(parent, child):
 
 
 def inline(function):
-    changed = True
+    changed, readers = True, Readers()
     while changed:
         changed = False
+        readers.forget()
         counts, loads = assigned_names(function), loaded_names_of(function)
         for block in list(blocks_of(function)):
             at = 0
             while at < len(block):
                 name = single_target(block[at])
-                if name and counts.get(name) == 1 and not SIZES.search(name) and try_inline(function, block, at, name, counts, loads):
+                if name and counts.get(name) == 1 and not SIZES.search(name) and try_inline(
+                        function, block, at, name, counts, loads, readers):
                     changed = True  # the next statement is at this place now
                 else:
                     at += 1
@@ -185,10 +198,11 @@ def loaded_names_of(function):
     return counts
 
 
-def try_inline(function, block, at, name, counts, loads):
+def try_inline(function, block, at, name, counts, loads, readers):
     expression = block[at].value
     if isinstance(expression, ast.Name) and counts.get(expression.id) == 1:  # a second name for the same thing
         replace_everywhere(function, block, at, name, expression)
+        readers.forget()
         loads[expression.id] = loads.get(expression.id, 1) - 1 + loads.pop(name, 0)
         counts.pop(name)
         return True
@@ -200,13 +214,14 @@ def try_inline(function, block, at, name, counts, loads):
                    or id(parent) in casts for parent, child in places(function, name)):
             return False
         replace_everywhere(function, block, at, name, literal)
+        readers.forget()
         counts.pop(name)
         loads.pop(name, None)
         return True
     if loads.get(name) != 1 or not is_movable(expression, counts):
         return False
     for later in block[at + 1:]:
-        if uses(later, name) == 0:
+        if not readers.reads(later, name):
             continue
         if not isinstance(later, (ast.Assign, ast.Expr)):
             return False
