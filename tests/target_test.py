@@ -15,7 +15,7 @@ import unittest
 
 BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else os.environ["TRITONSMITH_BINARY"]
 ROOT = pathlib.Path(__file__).resolve().parent
-PROPERTIES = (ROOT.parent / "src/gym/guest/device_properties.py").read_text()
+PROPERTIES = (ROOT.parent / "src/gym/guest/virtual_gpu/device_properties.py").read_text()
 TARGETS = re.findall(r'^    "(sm_\d+)":', PROPERTIES, re.MULTILINE)
 # Multiprocessors, bytes of shared memory that a block may ask for, GiB of memory, MiB of L2 cache.
 CHIPS = {"sm_80": (108, 166912, 80, 40), "sm_86": (84, 101376, 48, 6), "sm_89": (142, 101376, 48, 96),

@@ -1,5 +1,5 @@
-// The chips that a judge can compile for, by compute capability. gym/guest/device_properties.py has
-// the properties of each, which a capture sees. A GPU of this machine may also be another chip.
+// The chips that a judge can compile for, by compute capability. A capture sees the properties of
+// each, by gym/guest/virtual_gpu/device_properties.py. A GPU of this machine may be another chip.
 #pragma once
 
 #include <array>

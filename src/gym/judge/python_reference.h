@@ -1,9 +1,9 @@
 // PythonReference: a Python process that runs tasks as they are written, for facts that a replay
 // cannot show. It tells what forward returns if forward cannot be captured (reference_relay.h), how
 // long the eager Python takes, timed as KernelBench does, and how long torch.compile's version
-// takes (gym/guest/python_reference.py). It runs the code of tasks, which is trusted, and never a
-// candidate's. It starts at the first question. One thread asks: the one that judges on the same
-// device, so that nothing else runs there meanwhile.
+// takes (gym/guest/reference/python_reference.py). It runs the code of tasks, which is trusted, and
+// never a candidate's. It starts at the first question. One thread asks: the one that judges on the
+// same device, so that nothing else runs there meanwhile.
 #pragma once
 
 #include <mutex>

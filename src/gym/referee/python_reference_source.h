@@ -1,7 +1,7 @@
 // PythonReferenceSource: asks the Python reference through the client at the other end of the
 // referee's socket. The client holds the task's source and relays tensors
-// (gym/judge/reference_relay.h). gym/guest/reference_forward.py describes the messages. The thread that
-// serves the socket uses this during a job.
+// (gym/judge/reference_relay.h), and gym/guest/reference/reference_forward.py describes the
+// messages. The thread that serves the socket uses this during a job.
 #pragma once
 
 #include "gym/trial/reference_source.h"
