@@ -140,6 +140,28 @@ class Pairs(unittest.TestCase):
         self.assertIn("def matmul_kernel(", pairs["mlp"])
         self.assertNotRegex("".join(pairs.values()), r"F\.conv|torch\.(mm|addmm|bmm)|extern_kernels")
 
+    def test_given_solutions_are_judged_and_refusals_counted(self):
+        module = "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x, y):\n        return x - y\n\n" \
+            "def get_inputs():\n    return [torch.rand(8, 4), torch.rand(8, 4)]\n\ndef get_init_inputs():\n    return [[], {}]\n"
+        solution = "import torch\nimport triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x, y, out, n, B: tl.constexpr):\n" \
+            "    at = tl.arange(0, B)\n    tl.store(out + at, tl.load(x + at, at < n) - tl.load(y + at, at < n), at < n)\n\n" \
+            "class NetNew(torch.nn.Module):\n    def forward(self, x, y):\n        out = torch.empty_like(x)\n" \
+            "        kernel[(1,)](x, y, out, 32, B=32)\n        return out\n"
+        rows = [{"entry_point": "Net", "python_code": module, "triton_code": solution},
+                # As a solution whose tensors are bound by the first equal shape.
+                {"entry_point": "Net", "python_code": module + "# again\n", "triton_code": solution.replace("(x, y, out, 32", "(x, x, out, 32")},
+                {"entry_point": "Net", "python_code": module, "triton_code": solution}]
+        data = self.folder / "kernelbook.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = subprocess.run([PROGRAM, "tasks", "pairs", str(data), "--given", "--out", str(self.out), "--backend", "evaluate"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 tasks: 1 pairs accepted, 1 rejected", done.stdout)
+        self.assertRegex(done.stdout, r"1  wrong_value")
+        (accepted,) = self.rows("pairs.jsonl")
+        self.assertIn("ModelNew = NetNew", accepted["kernel"])
+        self.assertIn("Model = Net", accepted["source"])
+
     def check_examples(self):
         examples = self.folder / "examples.jsonl"
         done = subprocess.run([PROGRAM, "examples", "import", str(self.out / "pairs.jsonl"), "--out", str(examples)],

@@ -103,7 +103,9 @@ Result<std::string> as_kernel_source(std::string kernel, const std::string& entr
   std::string found;
   for (const std::string& name : {entry_point + "New", entry_point, std::string("Model")})
     if (found.empty() && is_identifier(name) && defines(kernel, name)) found = name;
-  if (found.empty()) return fail("its kernel defines neither ModelNew nor {}New", entry_point);
+  if (found.empty())
+    return fail("its kernel defines no class ModelNew{}",
+                entry_point == "Model" ? "" : fmt::format(", {0}New or {0}", entry_point));
   with_end_of_line(kernel);
   // A config reaches a solution as a plain dict.
   if (has_word(kernel, "_mock_config") && defines(kernel, "_mock_config"))

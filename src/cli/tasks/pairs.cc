@@ -9,6 +9,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/hub_names.h"
 #include "cli/setup/judges.h"
+#include "cli/tasks/given_pairs.h"
 #include "curriculum/suite.h"
 #include "pairs/pair_run.h"
 
@@ -23,6 +24,7 @@ struct PairsOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   int slots = std::max(2, usable_cores());
+  bool given = false;
 };
 
 // Keeps the tasks of a data set in memory.
@@ -66,14 +68,9 @@ void show_result(const pairs::PairCounts& counts, std::size_t tasks, const Pairs
          static_cast<double>(now) / std::max(seconds, 1e-3));
 }
 
-Status make_pairs(PairsOptions options) {
-  TRY(find_dataset(options.from));
-  TRY_ASSIGN(const auto tasks, tasks_of(options));
-  gym::capture::CaptureConfig guests;
-  guests.slots = options.slots;
-  guests.capture_seconds = 60;
-  TRY_ASSIGN(guests.data, data_folders(options.gym.data));
-  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy));
+// Has the solutions judged that `write` delivers.
+Status judge_pairs(const std::vector<Task>& tasks, const PairsOptions& options,
+                   const pairs::WritePair& write) {
   TRY_ASSIGN(const auto judge, open_judge(options.out, options.gym));
   const Stopwatch watch;
   Progress progress("making pairs", tasks.size());
@@ -82,9 +79,6 @@ Status make_pairs(PairsOptions options) {
                                .backend = options.backend,
                                .trials = options.trials,
                                .in_flight = static_cast<std::size_t>(4 * options.slots)};
-  const auto write = [&](std::string source, pairs::PairWriter::Done done) {
-    writer->write(std::move(source), std::move(done));
-  };
   const auto tell = [&](const pairs::PairCounts& counts) {
     progress.advance_to(counts.before + counts.accepted + counts.rejected + counts.failed,
                         fmt::format("{} accepted", counts.accepted));
@@ -92,6 +86,39 @@ Status make_pairs(PairsOptions options) {
   TRY_ASSIGN(const auto counts, pairs::make_pairs(tasks, how, write, *judge, tell));
   show_result(counts, tasks.size(), options, watch.seconds());
   return ok();
+}
+
+// Judges the solutions that a data set holds.
+Status judge_given(const PairsOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::exists(options.from.path, error))
+    return fail("{} is no file or folder; --given takes a data set that holds solutions",
+                options.from.path);
+  datasets::ImportOptions how = import_options(options.from);
+  how.examples.prompt.kind = text::PromptKind::conversion;
+  GivenPairs given;
+  TRY_ASSIGN(const auto counts, datasets::import_examples(how, given));
+  show_counts(counts, "rows with an answer", options.from.path);
+  if (given.incomplete() > 0)
+    show("{} of them name no module or no solution\n", given.incomplete());
+  return judge_pairs(given.tasks(), options,
+                     [&](const std::string& source, const pairs::PairWriter::Done& done) {
+                       done({.kernel = given.kernel_of(source), .reason = {}, .message = {}});
+                     });
+}
+
+Status make_pairs(PairsOptions options) {
+  TRY(find_dataset(options.from));
+  if (options.given) return judge_given(options);
+  TRY_ASSIGN(const auto tasks, tasks_of(options));
+  gym::capture::CaptureConfig guests;
+  guests.slots = options.slots;
+  guests.capture_seconds = 60;
+  TRY_ASSIGN(guests.data, data_folders(options.gym.data));
+  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy));
+  return judge_pairs(tasks, options, [&](std::string source, pairs::PairWriter::Done done) {
+    writer->write(std::move(source), std::move(done));
+  });
 }
 
 }  // namespace
@@ -112,6 +139,8 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
                    "The folder for pairs.jsonl. A later call continues where this one stopped")
       ->required();
   add_dataset_options(*command, options->from);
+  command->add_flag("--given", options->given,
+                    "Judge the solutions that the data set holds, and write none");
   add_choice(*command, "--policy", options->policy,
              "What PyTorch may still compute: with fused, matrix products and convolutions");
   add_choice(*command, "--backend", options->backend, kBackendHelp);
@@ -125,6 +154,7 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   add_example(*command, "tasks pairs zoo:count=2000 --out data/pairs");
   add_example(*command,
               "tasks pairs KernelBook/dataset_permissive.parquet --keep-going --out pairs");
+  add_example(*command, "tasks pairs GPUMODE/KernelBook --given --keep-going --out kernelbook");
   command->callback([&run, options] { run = [options] { return finish(make_pairs(*options)); }; });
 }
 
