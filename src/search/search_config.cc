@@ -38,7 +38,9 @@ Fields<SearchConfig> SearchConfig::fields() {
             between(1, 1024)),
       field("branch", &C::branch, "How many attempts a round makes for each of these.",
             between(1, 1024)),
-      field("fresh", &C::fresh, "The share of an evolution's attempts that begins anew.",
+      field("fresh", &C::fresh,
+            "The share of attempts that begins anew: of an evolution always, of a beam and of "
+            "branching until a kernel is accepted.",
             between(0.0, 1.0)),
       field("tune", &C::tune,
             "How many variants of the best kernel are judged at the end, with other block sizes "

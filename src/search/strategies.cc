@@ -103,10 +103,25 @@ Round branching_round(const SearchConfig& config, const History& history, int nu
   return round;
 }
 
+// Until a kernel is accepted, a share of a round's attempts begins anew. A model that was trained for
+// one turn mends few failed kernels, and its fresh ones are more often right.
+void begin_some_anew(const SearchConfig& config, const History& history, std::uint64_t seed,
+                     Round& round) {
+  const int number = round.front().round;
+  const std::vector<int> ranked = history.ranked(number);
+  if (!ranked.empty() && history.attempt(ranked.front())->verdict.accepted) return;
+  Rng rng(seed, "fresh", static_cast<std::uint64_t>(number));
+  for (Ask& ask : round)
+    if (rng.uniform() < config.fresh && ask.kind == AskKind::kernel) ask.parent = kNone;
+}
+
 Round round_of(const SearchConfig& config, const History& history, int number, std::uint64_t seed) {
-  if (config.strategy == Strategy::beam) return beam_round(config, history, number);
   if (config.strategy == Strategy::evolution) return evolution_round(config, history, number, seed);
-  return branching_round(config, history, number);
+  Round round = config.strategy == Strategy::beam ? beam_round(config, history, number)
+                                                  : branching_round(config, history, number);
+  for (Ask& ask : round) ask.round = number;
+  begin_some_anew(config, history, seed, round);
+  return round;
 }
 
 std::optional<Ask> next_of_round(const SearchConfig& config, const History& history,

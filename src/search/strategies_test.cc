@@ -147,6 +147,28 @@ TEST_F(StrategiesTest, EvolutionMixesChangesOfTheArchiveWithNewBeginnings) {
   EXPECT_LT(fresh, 20);
 }
 
+TEST_F(StrategiesTest, ABeamAndBranchingBeginSomeAttemptsAnewUntilAKernelIsAccepted) {
+  for (const Strategy strategy : {Strategy::beam, Strategy::branching})
+    for (const bool is_right : {false, true}) {
+      history_ = {};
+      const SearchConfig config{.strategy = strategy, .width = 2, .branch = 20, .fresh = 0.25};
+      play(config, 200, [&](const Ask& ask) {
+        return std::pair("k" + std::to_string(ask.number), is_right ? right() : wrong());
+      });
+      int fresh = 0, changes = 0;
+      for (const Ask& ask : history_.asks())
+        if (ask.round >= 2 && ask.kind == AskKind::kernel)
+          ++(ask.parent == kNone ? fresh : changes);
+      EXPECT_GT(changes, 50);
+      if (is_right) {
+        EXPECT_EQ(fresh, 0);
+      } else {
+        EXPECT_GT(fresh, 15);
+        EXPECT_LT(fresh, changes);
+      }
+    }
+}
+
 TEST_F(StrategiesTest, BranchingImplementsEachIdeaSeveralTimes) {
   const SearchConfig config{.strategy = Strategy::branching, .width = 2, .branch = 2};
   play(config, 6, [](const Ask& ask) {
