@@ -33,7 +33,7 @@ struct SearchConfig {
   int chains = 0;  // sequential: conversations; 0: as many as the budget allows
   int width = 4;
   int branch = 4;
-  double fresh = 0.25;
+  double fresh = 0.5;
   int tune = 0;
   int ptx = 0;  // edits of the best kernel's PTX
   episode::TurnsConfig turns = {.limit = 4, .end_when = episode::EndWhen::fast};
