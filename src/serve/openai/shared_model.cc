@@ -5,8 +5,12 @@
 namespace tritonsmith::serve::openai {
 namespace {
 
-// New requests and cancellations wait at most so long, and a decode step.
-constexpr Milliseconds kStep{5};
+// New requests and cancellations wait for one decode step of our own engine, and for another model
+// at most so long.
+constexpr Milliseconds kLook{5};
+// A client reads pieces of text together if they come sooner after one another. Each reading costs a
+// change of threads and a message, and a fast model has hundreds of pieces a second for each client.
+constexpr Milliseconds kBetweenPieces{25};
 
 }  // namespace
 
@@ -16,11 +20,45 @@ struct SharedModel::Mailbox {
   std::condition_variable changed;
   std::deque<ModelEvent> events;
   std::optional<Error> broken;
+  bool has_end = false;   // of some request, which the client reads at once
+  TimePoint pieces_at{};  // before it the client reads no pieces
 
   void put(ModelEvent event) {
     const std::lock_guard lock(mutex);
-    events.push_back(std::move(event));
-    changed.notify_all();
+    has_end = has_end || event.written;
+    const bool joins = !events.empty() && !event.written && !event.is_restart &&
+                       !events.back().written && events.back().id == event.id;
+    if (joins)
+      events.back().piece += event.piece;
+    else
+      events.push_back(std::move(event));
+    if (has_end || system_clock().now() >= pieces_at) changed.notify_all();
+  }
+  // The caller of the functions below has the lock. wait() says whether there is an event or a break
+  // to read.
+  bool wait(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+    for (;;) {
+      if (has_end || broken) return true;
+      const TimePoint now = system_clock().now();
+      if (!events.empty() && now >= pieces_at) return true;
+      if (now >= deadline.at()) return false;
+      // put() tells nobody of pieces that come before pieces_at.
+      if (now < pieces_at)
+        changed.wait_until(lock, std::min(pieces_at, deadline.at()));
+      else if (deadline.at() == TimePoint::max())
+        changed.wait(lock);
+      else
+        changed.wait_until(lock, deadline.at());
+    }
+  }
+  ModelEvent take() {
+    ModelEvent event = std::move(events.front());
+    events.pop_front();
+    if (events.empty()) {
+      has_end = false;
+      pieces_at = system_clock().now() + kBetweenPieces;
+    }
+    return event;
   }
 };
 
@@ -66,10 +104,11 @@ void SharedModel::run(std::function<void()> function) {
 }
 
 void SharedModel::loop(const std::stop_token& stop) {
+  const Milliseconds look = takes_tokens() ? Milliseconds(0) : kLook;
   while (!stop.stop_requested()) {
     take_tasks(stop);
     if (flights_.empty()) continue;
-    auto written = writer_.next_by(Deadline::after(kStep));
+    auto written = writer_.next_by(Deadline::after(look));
     if (!written)
       break_down(written.error());
     else if (*written)
@@ -197,17 +236,9 @@ Result<std::optional<ModelEvent>> ModelClient::take_event(Deadline deadline) {
   std::unique_lock lock(mailbox_->mutex);
   for (;;) {
     if (listeners_.empty()) return std::optional<ModelEvent>();
-    const auto is_ready = [this] { return !mailbox_->events.empty() || mailbox_->broken; };
-    if (deadline.at() == TimePoint::max())
-      mailbox_->changed.wait(lock, is_ready);
-    else
-      mailbox_->changed.wait_until(lock, deadline.at(), is_ready);
-    if (mailbox_->events.empty()) {
-      if (mailbox_->broken) return tl::unexpected(*mailbox_->broken);
-      return std::optional<ModelEvent>();
-    }
-    ModelEvent event = std::move(mailbox_->events.front());
-    mailbox_->events.pop_front();
+    if (!mailbox_->wait(lock, deadline)) return std::optional<ModelEvent>();
+    if (mailbox_->events.empty()) return tl::unexpected(*mailbox_->broken);
+    ModelEvent event = mailbox_->take();
     if (!listeners_.contains(event.id)) continue;  // cancelled
     return std::optional(std::move(event));
   }

@@ -55,10 +55,6 @@ struct WebServer::Library {
     server.set_read_timeout(config.idle_seconds);
     server.set_write_timeout(config.idle_seconds);
     server.set_payload_max_length(config.body_bytes);
-    server.set_socket_options([](socket_t socket) {
-      int yes = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
     server.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           add_security(response);

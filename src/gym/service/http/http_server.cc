@@ -73,10 +73,6 @@ struct HttpServer::Library {
     server.set_payload_max_length(config.body_bytes);
     // Only SO_REUSEADDR: with the library's SO_REUSEPORT a second service would take every other
     // connection instead of being told that the port is taken.
-    server.set_socket_options([](socket_t socket) {
-      int yes = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
     server.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           serving.emplace(Serving{.unix_ms = unix_milliseconds()});

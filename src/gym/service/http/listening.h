@@ -1,4 +1,5 @@
-// Makes a server of cpp-httplib listen. The HTTP servers of this program share it.
+// Makes a server of cpp-httplib listen. The HTTP servers of this program share it, and with it the
+// options of their sockets.
 #pragma once
 
 #include <thread>
