@@ -70,15 +70,6 @@ fs::path without_scripts(const fs::path& folder) {
 
 constexpr std::string_view kInstruction = "# instruction: ";
 
-// Removes the instruction line that export_folder writes above the source, and returns its text.
-std::string take_instruction(std::string& source) {
-  if (!source.starts_with(kInstruction)) return {};
-  const std::size_t end = std::min(source.find('\n'), source.size());
-  std::string instruction = source.substr(kInstruction.size(), end - kInstruction.size());
-  source.erase(0, std::min(end + 1, source.size()));
-  return instruction;
-}
-
 // The tasks of "zoo" or "zoo:OPTIONS"; nothing for another suite.
 Result<std::optional<std::vector<Task>>> load_zoo(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
@@ -104,6 +95,14 @@ Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
 }
 
 }  // namespace
+
+std::string take_instruction(std::string& source) {
+  if (!source.starts_with(kInstruction)) return {};
+  const std::size_t end = std::min(source.find('\n'), source.size());
+  std::string instruction = source.substr(kInstruction.size(), end - kInstruction.size());
+  source.erase(0, std::min(end + 1, source.size()));
+  return instruction;
+}
 
 Status check_task_source(std::string_view source) {
   if (source.find('\0') != std::string_view::npos) return fail("is no text (it holds a zero byte)");

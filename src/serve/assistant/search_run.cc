@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "curriculum/suite.h"
+
 namespace tritonsmith::serve::assistant {
 namespace {
 
 constexpr Milliseconds kLook{100};
 
 Task task_of(const SearchOrder& order) {
-  return {.id = order.title.empty() ? "module" : order.title,
-          .suite = "serve",
-          .source = order.source,
-          .scale = TaskScale::gpu};
+  Task task{.id = order.title.empty() ? "module" : order.title,
+            .suite = "serve",
+            .source = order.source,
+            .scale = TaskScale::gpu};
+  task.instruction = curriculum::take_instruction(task.source);
+  return task;
 }
 
 // Every strategy gets as many attempts as the conversations have turns.

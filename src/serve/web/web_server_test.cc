@@ -242,6 +242,16 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
   EXPECT_EQ(again.get("/api/searches")["searches"][0]["id"], id);
 }
 
+TEST(WebServer, TakesTheInstructionFromAModulesFirstLineAsFilesHaveIt) {
+  const Server server([](const generate::WriteRequest& request) {
+    return with_kernel(request.messages[0].content == kModule ? "good" : "bad");
+  });
+  const std::string source = std::string("# instruction: Add one.\n") + kModule;
+  const Json order = {{"source", source}, {"conversations", 1}, {"turns", 1}};
+  Json last = server.followed(server.post("/api/searches", order, 201)["id"]);
+  EXPECT_EQ(last["search"]["accepted"], 1);
+}
+
 TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
   const Server server([](const generate::WriteRequest& request) {
     return with_kernel(request.sampling.temperature == 0 ? "bad" : "class ModelNew: good");
