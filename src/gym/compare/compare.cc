@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gym/tensors/scalar_type.h"
+
 namespace tritonsmith::gym::compare {
 namespace {
 
@@ -412,10 +414,11 @@ at::Tensor filled_elements(const at::Tensor& reference, const std::vector<double
   if (fills.empty() || !reference.is_floating_point() || reference.element_size() == 1) return {};
   at::Tensor filled;
   for (const double number : fills) {
+    if (!tensors::is_finite_in(reference.scalar_type(), number)) continue;
     const at::Tensor here = reference.eq(at::scalar_tensor(number, reference.options()));
     filled = filled.defined() ? filled.logical_or(here) : here;
   }
-  return filled.any().item<bool>() ? filled : at::Tensor();
+  return filled.defined() && filled.any().item<bool>() ? filled : at::Tensor();
 }
 
 namespace {

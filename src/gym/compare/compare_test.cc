@@ -37,6 +37,13 @@ TEST(CompareTensors, KnowsDoublesFromWhatWasSingleOnItsWay) {
   EXPECT_EQ(compare(exact.to(at::kFloat).to(at::kDouble), exact, exact), "wrong_value");
 }
 
+TEST(FilledElements, ANumberBeyondTheTypeFillsNothing) {
+  const at::Tensor half = float_tensor({1.0, 512.0, -kInf}).to(at::kHalf);
+  EXPECT_FALSE(filled_elements(half, {-1e9}).defined());
+  EXPECT_TRUE(at::equal(filled_elements(half, {-1e9, 512}), at::tensor({0, 1, 0}).to(at::kBool)));
+  EXPECT_TRUE(filled_elements(at::tensor({-1e9}, at::kFloat), {-1e9}).defined());
+}
+
 TEST(CompareTensors, WantsSpecialValuesInPlace) {
   EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, kInf, 1})), "equal");
   EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, -kInf, 1})), "wrong_value");

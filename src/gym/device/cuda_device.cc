@@ -114,6 +114,13 @@ VerdictError CudaDevice::fault(CUresult result) {
   return cuda::describe_fault(result);
 }
 
+// A lost context answers each call with the error that it was lost by.
+void CudaDevice::note_error() {
+  std::size_t free = 0, total = 0;
+  if (const CUresult result = driver_.memory_get_info(&free, &total); result != CUDA_SUCCESS)
+    fault(result);
+}
+
 void CudaDevice::seed(std::uint64_t seed) {
   seed_ = seed;
   draws_ = 0;
@@ -150,7 +157,7 @@ void CudaDevice::end() { guarded_.clear(); }
 // driver use little besides.
 std::int64_t CudaDevice::capacity(std::int64_t) const {
   std::size_t free = 0, total = 0;
-  if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
+  if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;  // the context is lost
   const auto most = static_cast<std::int64_t>(total) / 10 * 9;
   return std::min(most, static_cast<std::int64_t>(free) + kept_bytes());
 }

@@ -50,6 +50,7 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   std::optional<VerdictError> wait(Deadline deadline) override;
   void set_patience(Deadline deadline) override { patience_ = deadline; }
   bool spent() const override { return spent_; }
+  void note_error() override;
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
   bool change_and_copy(std::span<DrawnInput> inputs) override;
   Snapshot copied(std::size_t nth) const override;

@@ -6,14 +6,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lease.h"
 #include "gym/cuda/fused_oracles.h"
 #include "gym/device/cuda_device.h"
 #include "gym/language/kernel_executor.h"
+#include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::referee {
+
+// The inputs that a task's reference takes without ending the GPU's context (task_domain.h).
+struct TaskDomain {
+  bool may_assert = false;
+  // Whether the reference takes such inputs, by perturbation, and whether draws stay within bounds.
+  std::map<std::pair<trial::Perturbation, bool>, bool> takes;
+};
 
 struct Equipment {
   // Runs trials on the CPU.
@@ -29,6 +38,7 @@ struct Equipment {
   std::optional<Lease> lease;
   // Milliseconds of the reference in earlier jobs on this GPU, by task.
   std::map<std::string, std::vector<double>> reference_ms;
+  std::map<std::string, TaskDomain> domains;  // by task
 };
 
 // Makes an executor for the CPU that shares the memory of a plan with LibTorch.

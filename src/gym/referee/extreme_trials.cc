@@ -32,6 +32,22 @@ bool is_noise(Equipment& equipment, trial::TrialConfig config, const std::vector
 
 enum class TrialOutcome { nothing, right, wrong };
 
+// Runs the trial. Returns nothing if it is inconclusive.
+std::optional<trial::TrialResult> conclusive_trial(Equipment& equipment,
+                                                   const TrialContext& context,
+                                                   trial::TrialConfig& config) {
+  const auto run = [&]() -> std::optional<trial::TrialResult> {
+    trial::TrialResult result = run_ordered_trial(equipment, config);
+    if (says_nothing(result, config.kind, context.task, context.is_finite)) return std::nullopt;
+    return result;
+  };
+  if (auto result = run()) return result;
+  // The bounds of a draw may be those of the task's domain, as of probabilities.
+  if (!trial::InputPlan(context.task).has_bounded_input()) return std::nullopt;
+  config.within_bounds = true;
+  return run();
+}
+
 TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context,
                                trial::Perturbation kind, trial::KernelUse& kernel_use,
                                RefereeReport& report) {
@@ -41,14 +57,9 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
   if (equipment.cuda != nullptr)
     equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
                                  replay::kKernelPatience);
-  trial::TrialResult result = run_ordered_trial(equipment, config);
-  if (says_nothing(result, kind, context.task, context.is_finite)) {
-    // The bounds of a draw may be those of the task's domain, as of probabilities.
-    if (!trial::InputPlan(context.task).has_bounded_input()) return TrialOutcome::nothing;
-    config.within_bounds = true;
-    result = run_ordered_trial(equipment, config);
-    if (says_nothing(result, kind, context.task, context.is_finite)) return TrialOutcome::nothing;
-  }
+  std::optional<trial::TrialResult> conclusive = conclusive_trial(equipment, context, config);
+  if (!conclusive) return TrialOutcome::nothing;
+  trial::TrialResult& result = *conclusive;
   tell_weakness(equipment, config, result);
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && config.watch_launches)

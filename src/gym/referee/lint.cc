@@ -132,6 +132,10 @@ class Linter {
   // Draws as a trial does. With `other` set, this one input comes from a draw of its own.
   std::optional<Sample> answer_to(int draw, bool with_exact, std::optional<int> other = {}) {
     const trial::Perturbation kind = kKinds.at(static_cast<std::size_t>(draw));
+    if (setting_.takes && !setting_.takes(kind)) {
+      why_ = "PyTorch refuses the changed inputs";
+      return std::nullopt;
+    }
     replay::Replay reference(setting_.task, executor_,
                              {.deadline = setting_.deadline, .device = &device_});
     seed("lint init", draw);

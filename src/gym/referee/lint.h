@@ -6,6 +6,7 @@
 // more than two runs of their reference. On the CPU or a GPU; one thread.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "data/finding.h"
@@ -22,6 +23,8 @@ struct LintSetting {
   std::int64_t memory_bytes = 0;
   trial::ReferenceSource* python_reference = nullptr;  // runs forward of a task whose plan lacks it
   trial::ReferenceMode mode = trial::ReferenceMode::train;  // the mode of the Python reference
+  // Says whether the reference may be given inputs that are changed so. Empty: any.
+  std::function<bool(trial::Perturbation)> takes = {};
 };
 
 struct LintReport {

@@ -3,6 +3,7 @@
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/lint.h"
+#include "gym/referee/task_domain.h"
 #include "gym/referee/trial_context.h"
 
 namespace tritonsmith::gym::referee {
@@ -21,7 +22,15 @@ LintReport lint_by_plan(Equipment& equipment, const RefereeJob& job, const plan:
   const plan::Plan plan = plan::analysis::draws_in_forward(task)
                               ? plan::analysis::with_draws_first(plan::analysis::in_eval_mode(task))
                               : task;
-  return lint_task(lint_setting_of(job, plan), *equipment.executor, equipment.device);
+  LintSetting setting = lint_setting_of(job, plan);
+  setting.takes = [&](trial::Perturbation kind) {
+    return !refused_by_reference(equipment, {.task = plan,
+                                             .candidate = plan,
+                                             .secret = job.secret,
+                                             .task_key = job.task_key,
+                                             .kind = kind});
+  };
+  return lint_task(setting, *equipment.executor, equipment.device);
 }
 
 LintReport lint_by_python_reference(Equipment& equipment, PythonReferences& python,
@@ -51,6 +60,7 @@ RefereeReport lint_job(Equipment& equipment, PythonReferences& python, const Ref
       looked = lint_by_python_reference(equipment, python, job,
                                         plan::analysis::without_forward(task, *looked.refusal));
   } catch (const std::exception& error) {  // LibTorch throws it, usually for lack of memory
+    equipment.device.note_error();
     equipment.device.end();
     const std::string what = error.what();
     looked = {.findings = {not_linted(what.substr(0, what.find('\n')))}};

@@ -28,6 +28,7 @@ Adequacy adequacy_of(Equipment& equipment, const RefereeJob& job, const plan::Pl
   try {
     return measure_adequacy(equipment, job, task);
   } catch (const std::exception& error) {
+    equipment.device.note_error();
     equipment.device.end();
     const std::string what = error.what();
     return {.why_not = what.substr(0, what.find('\n'))};
@@ -77,6 +78,7 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
   tasks_.add(task_key, std::move(plan), plan_json.size(), &left);
   for (const std::string& key : left) {
     equipment_->reference_ms.erase(key);
+    equipment_->domains.erase(key);
     python_.forget_task(key);
   }
   return ok();
@@ -110,11 +112,12 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   // Drawing and comparing call LibTorch outside a plan's steps.
   try {
     PlanJudgement judgement = judge_plans(*equipment_, python_, job, *task, *candidate);
-    if (judgement.refusal && python_.may_run(job.task_key))
+    if (judgement.refusal && !spent() && python_.may_run(job.task_key))
       return judge_in_python(job, *candidate, std::move(judgement));
     return std::move(judgement.report);
   } catch (const std::exception& error) {
     const bool lacks_memory = equipment_->device.refused() || is_lack_of_memory(error);
+    if (!lacks_memory) equipment_->device.note_error();
     equipment_->device.end();
     return thrown(error, lacks_memory);
   }

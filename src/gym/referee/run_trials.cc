@@ -7,6 +7,7 @@
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/other_orders.h"
 #include "gym/referee/report_entries.h"
+#include "gym/referee/task_domain.h"
 #include "gym/referee/time_plans.h"
 #include "gym/referee/tuned_configs.h"
 #include "gym/trial/torch_compute.h"
@@ -66,7 +67,10 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
     return result.candidate_stop->fault == Fault::candidate ? &result.candidate_stop->error
                                                             : nullptr;
   };
-  trial::TrialResult result = trial::run_trial(config, *equipment.executor, equipment.device);
+  trial::TrialResult result;
+  result.reference_stop = refused_by_reference(equipment, config);
+  if (result.reference_stop) return result;
+  result = trial::run_trial(config, *equipment.executor, equipment.device);
   if (error(result) == nullptr || config.order.kind == language::ProgramOrder::Kind::forwards ||
       !equipment.executor->set_order({}))
     return result;

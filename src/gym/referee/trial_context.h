@@ -56,6 +56,7 @@ struct TrialContext {
     return {.task = task,
             .candidate = candidate,
             .secret = job.secret,
+            .task_key = job.task_key,
             .trial = trial,
             .kind = kind,
             .numbers = &numbers,

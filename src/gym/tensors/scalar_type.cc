@@ -1,5 +1,13 @@
 #include "gym/tensors/scalar_type.h"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e5m2.h>
+#include <c10/util/Half.h>
+
+#include <cmath>
+#include <limits>
+
 namespace tritonsmith::gym::tensors {
 
 c10::ScalarType scalar_type_of(plan::DType dtype) {
@@ -46,6 +54,24 @@ c10::ScalarType scalar_type_of(plan::DType dtype) {
       return c10::ScalarType::Float8_e5m2fnuz;
   }
   return c10::ScalarType::Undefined;
+}
+
+bool is_finite_in(c10::ScalarType type, double number) {
+  const double size = std::abs(number);
+  switch (type) {
+    case c10::kHalf:
+      return size <= std::numeric_limits<c10::Half>::max();
+    case c10::kBFloat16:
+      return size <= std::numeric_limits<c10::BFloat16>::max();
+    case c10::kFloat:
+      return size <= std::numeric_limits<float>::max();
+    case c10::ScalarType::Float8_e4m3fn:
+      return size <= std::numeric_limits<c10::Float8_e4m3fn>::max();
+    case c10::ScalarType::Float8_e5m2:
+      return size <= std::numeric_limits<c10::Float8_e5m2>::max();
+    default:
+      return std::isfinite(number);
+  }
 }
 
 }  // namespace tritonsmith::gym::tensors

@@ -9,4 +9,8 @@ namespace tritonsmith::gym::tensors {
 
 c10::ScalarType scalar_type_of(plan::DType dtype);
 
+// Says whether a floating type holds this number, rounded, as a finite one.
+// LibTorch's CUDA operators throw where a number is beyond its type; those of the CPU do not.
+bool is_finite_in(c10::ScalarType type, double number);
+
 }  // namespace tritonsmith::gym::tensors

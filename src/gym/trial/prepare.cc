@@ -196,8 +196,9 @@ std::optional<replay::Stop> make_first_call(Sides& sides, std::span<const Shared
   return std::nullopt;
 }
 
-// Makes the task's weights and inputs, and changes draws on the way.
-std::optional<replay::Stop> draw(Sides& sides) {
+}  // namespace
+
+std::optional<replay::Stop> draw_task(Sides& sides) {
   const TrialConfig& config = sides.config;
   sides.seed("init");
   if (auto stop = sides.reference.run(plan::Phase::init)) return stop;
@@ -213,12 +214,10 @@ std::optional<replay::Stop> draw(Sides& sides) {
   });
 }
 
-}  // namespace
-
 tl::expected<PreparedSides, TrialResult> prepare(Sides& sides) {
   const Stopwatch watch;
   TrialResult ended;
-  ended.reference_stop = draw(sides);
+  ended.reference_stop = draw_task(sides);
   if (ended.reference_stop) return tl::unexpected(std::move(ended));
   ended.candidate_stop = construct_candidate(sides, {});
   if (ended.candidate_stop) return tl::unexpected(std::move(ended));

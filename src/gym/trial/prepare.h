@@ -23,6 +23,9 @@ struct PreparedSides {
   double draw_ms = 0;
 };
 
+// Makes the task's weights and inputs, and changes draws on the way.
+std::optional<replay::Stop> draw_task(Sides& sides);
+
 // If the trial ends here, the unexpected value is its result.
 tl::expected<PreparedSides, TrialResult> prepare(Sides& sides);
 

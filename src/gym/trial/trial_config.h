@@ -26,6 +26,7 @@ struct TrialConfig {
   const plan::Plan& task;
   const plan::Plan& candidate;
   std::string_view secret;
+  std::string_view task_key = {};  // names the content of the task's plan
   int trial = 0;
   Perturbation kind = Perturbation::plain;
   std::optional<WeightChange> weights;  // if not set, the perturbation decides

@@ -58,6 +58,8 @@ enum class Trait : std::uint8_t {
   steps,               // its result jumps at some values: rounding and comparisons
   specials,            // treats NaN or infinity in a way of its own
   overwrites_places,   // writes at places that a tensor names, the last one winning
+  checks_values,       // refuses some floating values; its CUDA kernel then ends the context
+  checks_places,       // refuses places out of range; its CUDA kernel then ends the context
 
   // Checks of memory ask these.
   overwrites,   // replaces all that its first argument holds

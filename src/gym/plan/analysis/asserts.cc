@@ -1,0 +1,75 @@
+#include "gym/plan/analysis/asserts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/analysis/whole_inputs.h"
+#include "gym/plan/operators/operator_traits.h"
+
+namespace tritonsmith::gym::plan::analysis {
+namespace {
+
+using operators::Trait;
+
+bool is_floating(DType dtype) { return dtype != DType::boolean && !holds_whole_numbers(dtype); }
+
+std::vector<int> tensors_read_by(const AtenCall& call) {
+  std::vector<int> read;
+  for (const Value& argument : call.args) append_tensors(argument, read);
+  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
+  return read;
+}
+
+// Follows whole numbers that were calculated from floating values.
+class CalculatedPlaces {
+ public:
+  explicit CalculatedPlaces(const Plan& task) : task_(task) {}
+
+  bool holds(const AtenCall& call) const {
+    return std::ranges::any_of(tensors_read_by(call), [&](int read) {
+      return storages_.contains(storage_of(task_, read));
+    });
+  }
+
+  void note(const AtenCall& call) {
+    const bool casts = operators::is(call.op, Trait::arranges) &&
+                       std::ranges::any_of(tensors_read_by(call), [&](int read) {
+                         return is_floating(tensor(read).dtype);
+                       });
+    if (!casts && !holds(call)) return;
+    for (const int output : call.outputs)
+      if (output >= 0 && holds_whole_numbers(tensor(output).dtype))
+        storages_.insert(storage_of(task_, output));
+  }
+
+ private:
+  const PlanTensor& tensor(int index) const {
+    return task_.tensors.at(static_cast<std::size_t>(index));
+  }
+
+  const Plan& task_;
+  std::set<int> storages_;
+};
+
+bool reads_floats(const Plan& task, const AtenCall& call) {
+  return std::ranges::any_of(tensors_read_by(call), [&](int read) {
+    return is_floating(task.tensors.at(static_cast<std::size_t>(read)).dtype);
+  });
+}
+
+}  // namespace
+
+bool may_assert_on_gpu(const Plan& task) {
+  CalculatedPlaces places(task);
+  for (const PlanStep& step : task.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    if (operators::is(call->op, Trait::checks_values) && reads_floats(task, *call)) return true;
+    if (operators::is(call->op, Trait::checks_places) && places.holds(*call)) return true;
+    places.note(*call);
+  }
+  return false;
+}
+
+}  // namespace tritonsmith::gym::plan::analysis

@@ -1,0 +1,20 @@
+// Keeps inputs from the reference that would end the GPU's context. PyTorch's CUDA kernels assert what
+// its CPU kernels refuse with an exception, such as a probability beyond 0 and 1. So where that may
+// happen, the CPU runs the reference first. Its answer follows from the task alone, and not from a
+// candidate, and is kept for later jobs.
+#pragma once
+
+#include <optional>
+
+#include "gym/referee/equipment.h"
+#include "gym/replay/replay.h"
+#include "gym/trial/trial.h"
+
+namespace tritonsmith::gym::referee {
+
+// Returns how the reference refuses the inputs of such a trial, or nothing if it takes them or no
+// assertion can fail.
+std::optional<replay::Stop> refused_by_reference(Equipment& equipment,
+                                                 const trial::TrialConfig& config);
+
+}  // namespace tritonsmith::gym::referee
