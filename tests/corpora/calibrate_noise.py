@@ -8,7 +8,7 @@ usage: calibrate_noise.py
 """
 import numpy as np
 
-NUDGES = (4, -8, -16, 32)  # in units of float32's epsilon
+NUDGES = (4, -8, -16, 32, 6, -12, 20, -28)  # in units of float32's epsilon
 F = np.float32
 
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gym/language/registry/languages.h"
+#include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::trial {
@@ -43,6 +44,65 @@ std::set<VendorKind> vendor_kinds_of(const plan::Plan& reference) {
     kinds.insert(product);
   }
   return kinds;
+}
+
+// Follows which operands of a plan's products depend on nothing that the task gives: its inputs, its
+// weights and what is drawn. A matrix of ones or a triangle is such a constant, whose product is a
+// mean or a running sum. A task's own buffers may be constants, too.
+class ConstantMatrices {
+ public:
+  // `given`: storages of the plan's weights that are no constants.
+  ConstantMatrices(const plan::Plan& plan, std::set<int> given) : plan_(plan) {
+    given.merge(plan::analysis::drawn_storages(plan, plan::Phase::init));
+    std::vector<int> inputs;
+    for (const plan::Value& input : plan.inputs) plan::append_tensors(input, inputs);
+    if (plan.first_call)
+      for (const plan::Value& input : plan.first_call->inputs) plan::append_tensors(input, inputs);
+    for (const int input : inputs) given.insert(plan::analysis::storage_of(plan, input));
+    for (const plan::Phase phase : {plan::Phase::init, plan::Phase::first_call})
+      for (const auto& [storage, from] : plan::analysis::sources_of(plan, phase, given))
+        if (!from.empty()) given.insert(storage);
+    sources_ = plan::analysis::sources_of(plan, plan::Phase::forward, given);
+  }
+
+  bool multiplies(const plan::AtenCall& call) const {
+    if (!plan::operators::is(call.op, Trait::scores)) return false;
+    const bool adds = plan::operators::aten_base_name(call.op).find("add") != std::string::npos;
+    std::vector<int> read;  // the factors
+    for (std::size_t k = adds ? 1 : 0; k < call.args.size(); ++k)
+      plan::append_tensors(call.args[k], read);
+    return std::ranges::any_of(read, [&](int index) {
+      const auto from = sources_.find(plan::analysis::storage_of(plan_, index));
+      const bool is_matrix = plan_.tensors.at(static_cast<std::size_t>(index)).shape.size() > 1;
+      return is_matrix && (from == sources_.end() || from->second.empty());
+    });
+  }
+
+ private:
+  const plan::Plan& plan_;
+  plan::analysis::Sources sources_;
+};
+
+ConstantMatrices matrices_of_candidate(const plan::Plan& candidate, const plan::Plan& reference) {
+  std::set<int> given;
+  for (const plan::PlanParameter& weight : candidate.parameters)
+    if (std::ranges::find(reference.parameters, weight.name, &plan::PlanParameter::name) !=
+        reference.parameters.end())
+      given.insert(plan::analysis::storage_of(candidate, weight.tensor));
+  return {candidate, std::move(given)};
+}
+
+bool multiplies_with_constants(const plan::Plan& reference) {
+  if (!reference.unplanned.empty()) return true;  // nothing is known of its products
+  std::set<int> given;
+  for (const plan::PlanParameter& weight : reference.parameters)
+    if (weight.kind == plan::ParameterKind::parameter)
+      given.insert(plan::analysis::storage_of(reference, weight.tensor));
+  const ConstantMatrices matrices(reference, std::move(given));
+  return std::ranges::any_of(reference.steps, [&](const plan::PlanStep& step) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    return call != nullptr && step.phase == plan::Phase::forward && matrices.multiplies(*call);
+  });
 }
 
 enum class NumberKind { truth, whole, floating };
@@ -205,6 +265,9 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
   if (policy == Policy::open) return;
   const std::set<VendorKind> kinds = vendor_kinds_of(reference);
   Arrangements arrangements(candidate);
+  std::optional<ConstantMatrices> constants;
+  if (policy == Policy::fused && !kinds.empty() && !multiplies_with_constants(reference))
+    constants.emplace(matrices_of_candidate(candidate, reference));
   std::set<std::string_view> seen;
   for (const plan::PlanStep& step : candidate.steps) {
     if (step.phase != plan::Phase::forward) continue;
@@ -215,6 +278,10 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
     std::optional<std::string> more;
     if (!torch_may(call->op, policy, kinds))
       more = policy_that_allows(call->op, kinds);
+    else if (constants && constants->multiplies(*call))
+      more =
+          ": a product with a matrix of constants, which the task does not have; policy open "
+          "allows it";
     else if (plan::operators::only_arranges(call->op))
       if (const auto what = arrangements.computes(*call))
         more = fmt::format(": {}; policy open allows it", *what);

@@ -94,6 +94,39 @@ TEST(TorchCompute, FusedAllowsTheKindsThatTheTaskHas) {
   EXPECT_FALSE(is_allowed("aten::_addmm_activation", "aten::mm"));
 }
 
+// Multiplies with the first weight, made by `op` in the constructor, or with what `packing` makes of it
+// there. A name makes it a weight.
+plan::Plan with_weight(PlanRole role, const std::string& op, const std::string& name,
+                       const std::string& packing = "") {
+  PlanBuilder builder(role);
+  const int x = builder.tensor({8, 8}), made = builder.tensor({8, 8}),
+            packed = packing.empty() ? made : builder.tensor({8, 8}), y = builder.tensor({8, 8});
+  builder.aten(Phase::init, op, {plan::ints({8, 8})}, {made});
+  if (!packing.empty()) builder.aten(Phase::init, packing, {plan::t(made)}, {packed});
+  if (!name.empty()) builder.parameter(name, made);
+  builder.input(plan::t(x))
+      .aten(Phase::forward, "aten::mm", {plan::t(x), plan::t(packed)}, {y})
+      .returns(plan::t(y));
+  return builder.plan();
+}
+
+TEST(TorchCompute, FusedAllowsNoProductWithConstantsThatTheTaskLacks) {
+  const plan::Plan task = with_weight(PlanRole::task, "aten::randn", "w");
+  const auto is_allowed = [&](const plan::Plan& candidate, const plan::Plan& of) {
+    return findings_of(candidate, Policy::fused, of).empty();
+  };
+  const plan::Plan constant = with_weight(PlanRole::candidate, "aten::ones", "");
+  EXPECT_FALSE(is_allowed(constant, task));
+  EXPECT_FALSE(is_allowed(with_weight(PlanRole::candidate, "aten::ones", "m"), task));
+  EXPECT_TRUE(is_allowed(with_weight(PlanRole::candidate, "aten::ones", "w"), task))
+      << "a weight of the task's name has the task's values";
+  EXPECT_TRUE(
+      is_allowed(with_weight(PlanRole::candidate, "aten::zeros", "w", "aten::clone"), task));
+  EXPECT_TRUE(is_allowed(with_weight(PlanRole::candidate, "aten::randn", ""), task));
+  EXPECT_TRUE(is_allowed(constant, with_weight(PlanRole::task, "aten::ones", "")))
+      << "the task itself multiplies with constants";
+}
+
 TEST(TorchCompute, CountingIsNoComputingUnlessFloatsLieThere) {
   const auto counting = [](bool as_float) {
     PlanBuilder builder(PlanRole::candidate);

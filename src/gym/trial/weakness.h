@@ -15,7 +15,7 @@ namespace tritonsmith::gym::trial {
 // By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what
 // is computed from them, by a few units. The largest also moves the sum of an element and a number
 // some ten times as large. A value in TF32 mostly stays the same under all of them.
-inline constexpr double kNudges[] = {4, -8, -16, 32};
+inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 
 // Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. Other tensors stay as they are.
 void nudge(double units, at::Tensor& tensor);

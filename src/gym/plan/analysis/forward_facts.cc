@@ -106,7 +106,15 @@ class AsGiven {
     const auto known = tensor == nullptr ? scales_.end() : scales_.find(tensor->index);
     return known == scales_.end() ? std::nullopt : std::optional(known->second);
   }
+  // Says whether the value tells which elements of an input lie beyond a number.
+  bool is_compared(const Value& value) const {
+    const auto* tensor = std::get_if<TensorRef>(&value.data);
+    return tensor != nullptr && compared_.contains(tensor->index);
+  }
   void follow(const Plan& task, const AtenCall& call) {
+    if (plan::operators::is(call.op, Trait::steps) && call.args.size() > 1 &&
+        is_exact(call.args[0]) && number_of(call.args[1]))
+      compared_.insert(call.outputs.begin(), call.outputs.end());
     const auto scale =
         plan::operators::only_arranges(call.op) ? std::optional(1.0) : exact_scale(call);
     if (!scale) return;
@@ -138,18 +146,23 @@ class AsGiven {
   }
 
   std::map<int, double> scales_;
-  std::set<int> exact_;
+  std::set<int> exact_, compared_;
 };
 
 void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& given,
                      ForwardFacts& facts) {
   const std::string_view name = plan::operators::aten_base_name(call.op);
-  if ((name != "any" && name != "all") || call.args.empty() || !given.is_exact(call.args[0]))
+  if ((name != "any" && name != "all") || call.args.empty()) return;
+  if (given.is_compared(call.args[0])) {
+    facts.asks_any_or_all_compared = true;
+  } else if (given.is_exact(call.args[0])) {
+    const int asked = std::get<TensorRef>(call.args[0].data).index;
+    const DType dtype = task.tensors.at(static_cast<std::size_t>(asked)).dtype;
+    if (dtype != DType::boolean && dtype != DType::uint8) return;
+    facts.asks_any_or_all = true;
+  } else {
     return;
-  const int asked = std::get<TensorRef>(call.args[0].data).index;
-  const DType dtype = task.tensors.at(static_cast<std::size_t>(asked)).dtype;
-  if (dtype != DType::boolean && dtype != DType::uint8) return;
-  facts.asks_any_or_all = true;
+  }
   if (call.args.size() > 1)
     if (const auto* dimension = std::get_if<std::int64_t>(&call.args[1].data))
       facts.asked_dimension = *dimension;

@@ -25,6 +25,8 @@ struct ForwardFacts {
   // It asks whether any or all truth values of an input hold, along the dimension or, if it is
   // empty, of all elements.
   bool asks_any_or_all = false;
+  // The same of an input's elements that were compared with a number first.
+  bool asks_any_or_all_compared = false;
   std::optional<std::int64_t> asked_dimension;
   double scale_of_jumps = 1;       // the largest power of two in those factors
   bool gives_places = false;       // results are places among values, where ties have no one order

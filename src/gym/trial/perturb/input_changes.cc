@@ -6,8 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/perturb/input_content.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
 
@@ -52,26 +54,6 @@ bool asks_for_places(const plan::Plan& task) {
   });
 }
 
-bool holds_one_value(const at::Tensor& tensor) {
-  return tensor.eq(tensor.reshape({-1})[0]).all().item<bool>();
-}
-
-// True for zeros and ones, and for the zeros and infinities that mask scores.
-bool is_mask(const at::Tensor& tensor) {
-  if (tensor.scalar_type() == at::kBool) return true;
-  const at::Tensor low = tensor.min(), high = tensor.max();
-  return tensor.eq(low).logical_or_(tensor.eq(high)).all().item<bool>();
-}
-
-// Says whether a mask's values would hide something: zeros in a product, infinities in a sum.
-bool hides(const at::Tensor& tensor) {
-  return tensor.eq(0).logical_or_(tensor.isinf()).any().item<bool>();
-}
-
-bool holds_whole_numbers(const at::Tensor& tensor) {
-  return c10::isIntegralType(tensor.scalar_type(), false);
-}
-
 // True for an input such as torch.tensor([0.25, 0.5, 0.25]). A table that operators made has
 // structure, such as the equal halves of rotary angles.
 bool is_list_in_source(const plan::Plan& task, int input) {
@@ -94,12 +76,6 @@ bool is_list_in_source(const plan::Plan& task, int input) {
         lists.erase(tensor_of(task, output).storage);
   }
   return lists.contains(tensor_of(task, input).storage);
-}
-
-bool is_changeable(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.numel() > 0 &&
-         (tensor.is_complex() || holds_whole_numbers(tensor) || tensor.scalar_type() == at::kBool ||
-          (tensor.is_floating_point() && tensor.element_size() > 1));
 }
 
 bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
@@ -125,7 +101,8 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
       facts_(plan::analysis::forward_facts(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
-      draws_(plan::analysis::input_draws(task)) {
+      all_draws_(plan::analysis::input_draws(task)),
+      draws_(all_draws_) {
   for (const int input : inputs_)
     ways_.push_back(plan::analysis::is_drawn_directly(task, input) &&
                             !(within_bounds && is_drawn_within_bounds(draws_, input))
@@ -170,17 +147,30 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
 }
 
 bool InputPlan::asks_of(Perturbation kind, int input) const {
+  if (kind != Perturbation::uneven && kind != Perturbation::ragged &&
+      kind != Perturbation::scaled && kind != Perturbation::sparse)
+    return false;
   const plan::DType dtype = tensor_of(task_, input).dtype;
-  return facts_.asks_any_or_all && (dtype == plan::DType::boolean || dtype == plan::DType::uint8) &&
-         (kind == Perturbation::uneven || kind == Perturbation::ragged ||
-          kind == Perturbation::scaled || kind == Perturbation::sparse);
+  if (facts_.asks_any_or_all && (dtype == plan::DType::boolean || dtype == plan::DType::uint8))
+    return true;
+  return facts_.asks_any_or_all_compared && whole_draw_of(input) != nullptr;
 }
 
-InputChange InputPlan::truths(Perturbation kind, Rng& rng) const {
+const InputDraw* InputPlan::whole_draw_of(int input) const {
+  for (const InputDraw& draw : all_draws_)
+    if (draw.kind == DrawKind::whole && draw.low < draw.high &&
+        plan::analysis::storage_of(task_, draw.tensor) == plan::analysis::storage_of(task_, input))
+      return &draw;
+  return nullptr;
+}
+
+// The truth of a whole number is the largest that is drawn, and its opposite the least.
+InputChange InputPlan::truths(Perturbation kind, int input, Rng& rng) const {
   InputChange change{.seed = rng.next_u64(),
                      .pattern = Pattern::truths,
                      .reach = is_extreme(kind) ? 1.0 : 0.0,
                      .may_tie = kind == Perturbation::uneven || kind == Perturbation::scaled};
+  if (const InputDraw* draw = whole_draw_of(input)) change.numbers = {draw->low, draw->high};
   if (facts_.asked_dimension) change.places = {*facts_.asked_dimension};
   return change;
 }
@@ -401,8 +391,8 @@ bool InputPlan::ignores_whole_numbers() const {
 
 // Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
 InputChange InputPlan::whole_numbers(Perturbation kind, int input, Rng& rng) const {
-  if (kind != Perturbation::scaled || !task_.unplanned.empty() || ignores_whole_numbers())
-    return {};
+  const bool turns = kind == Perturbation::scaled || kind == Perturbation::ragged;
+  if (!turns || !task_.unplanned.empty() || ignores_whole_numbers()) return {};
   InputChange change{.seed = rng.next_u64(), .pattern = Pattern::whole};
   change.reach = plan::analysis::is_only_computed_with(task_, input) ? 1 : 0;
   for (const int other : inputs_)
@@ -434,7 +424,7 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
     if (!is_changeable(tensor)) continue;
     InputChange change;
     if (asks_of(kind, inputs_[k])) {
-      changes[k] = truths(kind, rng);
+      changes[k] = truths(kind, inputs_[k], rng);
       continue;
     }
     if (ways_[k] == Way::directly && !holds_whole_numbers(tensor))

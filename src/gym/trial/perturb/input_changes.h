@@ -62,7 +62,9 @@ class InputPlan {
 
   // Tells whether the kind makes rows of truth values of this input, and how.
   bool asks_of(Perturbation kind, int input) const;
-  device::InputChange truths(Perturbation kind, Rng& rng) const;
+  device::InputChange truths(Perturbation kind, int input, Rng& rng) const;
+  // Returns the draw of whole numbers that gave the input's elements, or null.
+  const plan::analysis::InputDraw* whole_draw_of(int input) const;
   // Adds the candidate's own numbers to a change of this kind.
   device::InputChange with_numbers(device::InputChange change, Unit unit, Rng& rng) const;
 
@@ -71,8 +73,9 @@ class InputPlan {
   bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
   std::vector<int> inputs_;
-  std::set<int> scores_;                          // inputs that decide an attention's scores
-  std::vector<Way> ways_;                         // of each input
+  std::set<int> scores_;   // inputs that decide an attention's scores
+  std::vector<Way> ways_;  // of each input
+  std::vector<plan::analysis::InputDraw> all_draws_;
   std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
 };
 

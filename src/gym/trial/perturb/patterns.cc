@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "base/rng.h"
+#include "gym/tensors/scalar_type.h"
 #include "gym/trial/perturb/whole_numbers.h"
 
 namespace tritonsmith::gym::trial {
@@ -35,13 +37,27 @@ class Rows {
   // Returns a view of the next kind's rows, which may be none.
   at::Tensor next() {
     const std::int64_t first = next_++ % period_;
-    return rows_.slice(0, std::min(first, rows_.size(0)), rows_.size(0), period_);
+    return from(first);
+  }
+  // The same for rows that only keep their meaning if nothing else changes them.
+  at::Tensor next_kept() {
+    const std::int64_t first = next_++ % period_;
+    kept_.push_back(first);
+    return from(first);
+  }
+  bool is_kept(std::int64_t row) const {
+    return std::ranges::find(kept_, row % period_) != kept_.end();
   }
 
  private:
+  at::Tensor from(std::int64_t first) const {
+    return rows_.slice(0, std::min(first, rows_.size(0)), rows_.size(0), period_);
+  }
+
   static constexpr std::int64_t kFew = 8;
   at::Tensor rows_;
   std::int64_t period_, next_;
+  std::vector<std::int64_t> kept_;
 };
 
 // A few sorted rows are enough, and sorting is slow.
@@ -71,20 +87,6 @@ void move_some_elements(at::Tensor& all, double reach) {
   move_at(all, random_places(count, all.numel(), all), reach);
 }
 
-// The last index of each dimension gets two large elements, one up and one down. So no reduction
-// over any dimension may leave its last element out.
-void move_last_of_each(at::Tensor& tensor, double reach) {
-  if (tensor.numel() < 16) return;
-  at::Tensor all = tensor.view({-1});
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    const std::int64_t size = tensor.size(dim), stride = tensor.stride(dim);
-    if (size == 1) continue;
-    const at::Tensor any = random_places(2, tensor.numel(), all);
-    const at::Tensor index = any.div(stride, "floor").remainder_(size);
-    move_at(all, any + (index.neg().add_(size - 1)).mul_(stride), reach);
-  }
-}
-
 // Gives each row one value, its first. Values that are sums of few powers of two have exact means,
 // so that PyTorch's own rounding does not hide a wrong epsilon.
 void level_rows(at::Tensor rows, bool may_round) {
@@ -109,43 +111,79 @@ void move_one_in_each(at::Tensor rows, double reach) {
 // A few elements of a row become large that lie a power of two apart. So whoever looks for the
 // largest of each such class misses some.
 void move_apart(at::Tensor rows, double reach, Rng& rng) {
-  constexpr std::int64_t most = 16;
+  constexpr std::int64_t most = 16, fewest = 4, nearest = 8;
+  constexpr int distances = 6;
   constexpr double of_coarse = 1.0 / 8;  // sums of many must not overflow in float16
   if (rows.element_size() < 4) reach *= of_coarse;
   const std::int64_t length = rows.size(1);
-  if (rows.numel() == 0 || length < most) return;
-  const std::int64_t apart = std::int64_t{4} << rng.below(6);
-  if (apart * 2 > length) return;
+  if (rows.numel() == 0 || length < fewest * nearest) return;
+  std::int64_t apart = nearest << rng.below(distances);
+  while (apart * fewest > length) apart /= 2;
   const auto from = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(apart)));
   at::Tensor chosen = rows.slice(1, from, std::min(length, from + most * apart), apart);
   chosen.add_((reach * (1 + chance_like(chosen))).to(chosen.scalar_type()));
 }
 
-// Two large elements stand at each of these indices of each dimension and beside them, one up and one
-// down.
-void move_at_places(at::Tensor& tensor, const InputChange& change) {
-  std::vector<std::int64_t> chosen;
-  at::Tensor all = tensor.view({-1});
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
-    for (const std::int64_t place : change.places)
-      for (const std::int64_t index : {place - 1, place})
-        if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
-          chosen.insert(chosen.end(), {dim, index});
-  if (chosen.empty() || tensor.numel() < 16) return;
-  const auto count = static_cast<std::int64_t>(chosen.size());
-  const at::Tensor any = random_places(count, tensor.numel(), all).cpu();
-  std::vector<std::int64_t> at(static_cast<std::size_t>(count));
-  const auto* first = any.const_data_ptr<std::int64_t>();
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    const std::int64_t dim = chosen[k / 2 * 2], index = chosen[k / 2 * 2 + 1];
-    const std::int64_t now = first[k] / tensor.stride(dim) % tensor.size(dim);
-    at[k] = first[k] + (index - now) * tensor.stride(dim);
+// Elements at named places: at the last index of each dimension, and at each of the change's places and
+// beside it. Elements far up and far down stand at each such index, so that no
+// reduction over any dimension may leave it out. They are chosen at first and moved at last, from
+// the values that they had at first. So nothing else that happens to the tensor hides them.
+class NamedElements {
+ public:
+  // No element lies in a row that `rows` keeps, if there is another.
+  NamedElements(const at::Tensor& tensor, const InputChange& change, const Rows* rows = nullptr)
+      : tensor_(tensor), rows_(rows), rng_(change.seed, "places", 0) {
+    if (tensor.numel() < 16) return;
+    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+      if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
+    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+      for (const std::int64_t place : change.places)
+        for (const std::int64_t index : {place - 1, place})
+          if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
+            add_pairs(dim, index, change.reach);
+    std::vector<std::int64_t> at;
+    std::vector<double> by;
+    for (const auto& [place, move] : moves_) {
+      at.push_back(place);
+      by.push_back(move);
+    }
+    if (at.empty()) return;
+    at_ = at::tensor(at, at::kLong).to(tensor.device());
+    moved_ = tensor.view({-1}).index_select(0, at_) +
+             at::tensor(by, at::kDouble).to(tensor.device(), tensor.scalar_type());
   }
-  std::ranges::sort(at);
-  const auto [from, to] = std::ranges::unique(at);
-  at.erase(from, to);
-  move_at(all, at::tensor(at, at::kLong).to(all.device()), change.reach);
-}
+
+  void move() {
+    if (at_.defined()) tensor_.view({-1}).index_copy_(0, at_, moved_);
+  }
+
+ private:
+  // The first pair lies beyond all that other changes move. The second is smaller: an exponential is
+  // large and finite there.
+  void add_pairs(std::int64_t dim, std::int64_t index, double reach) {
+    add_pair(dim, index, (2.5 + 0.5 * rng_.uniform()) * reach);
+    add_pair(dim, index, (0.2 + 0.6 * rng_.uniform()) * reach);
+  }
+
+  void add_pair(std::int64_t dim, std::int64_t index, double by) {
+    constexpr int most_tries = 16;
+    const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
+    for (const double sign : {1.0, -1.0}) {
+      for (int tries = 1; tries <= most_tries; ++tries) {
+        const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
+        const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
+        if (tries < most_tries && rows_ != nullptr && rows_->is_kept(place / tensor_.size(-1)))
+          continue;
+        if (moves_.emplace(place, sign * by).second) break;
+      }
+    }
+  }
+
+  at::Tensor tensor_, at_, moved_;
+  const Rows* rows_;
+  Rng rng_;
+  std::map<std::int64_t, double> moves_;  // by place in memory
+};
 
 // Slices of one value make a statistic over any dimensions but these two degenerate.
 void level_slices(at::Tensor& tensor, double value, Rng& rng) {
@@ -175,6 +213,15 @@ void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
   all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
 }
 
+// No row has its largest element in this column.
+void lower_column(const at::Tensor& table, double reach, Rng& rng) {
+  constexpr std::int64_t few = 4;
+  if (table.size(0) < few || table.size(1) < few) return;
+  const auto others = static_cast<std::uint64_t>(table.size(1) - 1);  // the last one is named
+  const auto column = static_cast<std::int64_t>(rng.below(others));
+  table.select(1, column).sub_(3 * reach);
+}
+
 void make_uneven(at::Tensor& tensor, const InputChange& change) {
   constexpr double little = 4, level = 0.5, beyond = 1.5;
   const bool moves = change.reach > 0;
@@ -184,8 +231,14 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   Rows rows(table, rng);
   sort_rows(rows.next(), false);
   sort_rows(rows.next(), true);
-  if (change.may_tie) level_rows(rows.next(), moves);
+  if (change.may_tie) level_rows(rows.next_kept(), moves);
   if (!moves) return put_numbers(tensor, change.numbers);
+  at::Tensor zeros, ones;
+  if (change.may_tie) {
+    zeros = rows.next_kept();
+    ones = rows.next_kept();
+  }
+  NamedElements named(tensor, change, &rows);
   const double shift = std::min(little, change.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
@@ -195,11 +248,11 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   at::Tensor all = tensor.view({-1});
   move_some_elements(all, change.reach);
   if (change.may_tie) {
-    rows.next().zero_();
-    if (table.size(0) > 1) rows.next().fill_(level);
+    zeros.zero_();
+    if (table.size(0) > 1) ones.fill_(level);
     level_slices(tensor, level, rng);
   }
-  move_last_of_each(tensor, change.reach);
+  named.move();
   for (const double number : change.numbers) {
     if (table.size(0) > 1) table.select(0, random_row(table, rng)).add_(beyond * number);
     // A window of a pooling, for example, takes in parts of many rows.
@@ -207,7 +260,7 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
     const at::Tensor slices = tensor.view({-1, tensor.size(-2), length});
     if (slices.size(0) > 2) slices.select(0, random_row(slices, rng)).add_(beyond * number);
   }
-  move_at_places(tensor, change);
+  if (!change.may_tie) lower_column(table, change.reach, rng);
 }
 
 // Parts of a row become larger and smaller in turn, so that the mean of no part is the row's.
@@ -309,27 +362,35 @@ void put_neighbours(at::Tensor& tensor) {
   tensor.view({-1}).copy_(ranks.mul_(distance).add_(0.5));
 }
 
+// The values that stand for false and true.
+struct TruthValues {
+  double no = 0, yes = 1;
+};
+
 // Fills a row, but for the element at a place, or wholly if there is no such place.
-void put_truth(at::Tensor row, bool truth, std::optional<std::int64_t> other) {
-  row.fill_(truth);
-  if (other) row.select(0, *other).fill_(!truth);
+void put_truth(at::Tensor row, TruthValues values, bool truth, std::optional<std::int64_t> other) {
+  row.fill_(truth ? values.yes : values.no);
+  if (other) row.select(0, *other).fill_(truth ? values.no : values.yes);
 }
 
 void put_truths(at::Tensor& tensor, const InputChange& change) {
   constexpr std::int64_t kinds = 6, most_rows = 512;  // four kinds of rows, and two that stay
   Rng rng(change.seed, "truths", 0);
+  const bool is_given = change.numbers.size() == 2;
+  const TruthValues values =
+      is_given ? TruthValues{change.numbers[0], change.numbers[1]} : TruthValues{};
   const auto place_in = [&](std::int64_t size) {
     const auto any = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(size)));
     return change.reach > 0 ? size - 1 : any;
   };
   if (change.places.empty() || tensor.dim() == 0)
-    return put_truth(tensor.view({-1}), change.may_tie, place_in(tensor.numel()));
+    return put_truth(tensor.view({-1}), values, change.may_tie, place_in(tensor.numel()));
   const std::int64_t dim = at::maybe_wrap_dim(change.places[0], tensor.dim());
   const at::Tensor turned = tensor.movedim(dim, -1).contiguous();
   const at::Tensor rows = turned.view({-1, tensor.size(dim)});
   for (std::int64_t row = 0; row < std::min(rows.size(0), most_rows); ++row)
     if (const auto kind = row % kinds; kind < 4)
-      put_truth(rows.select(0, row), kind % 2 == 0,
+      put_truth(rows.select(0, row), values, kind % 2 == 0,
                 kind < 2 ? std::nullopt : std::optional(place_in(tensor.size(dim))));
   tensor.movedim(dim, -1).copy_(turned);
 }
@@ -352,7 +413,8 @@ void make_ties(at::Tensor& tensor, const InputChange& change) {
   tensor.mul_(2 * change.reach).round_().div_(2 * change.reach);
   const std::size_t count = std::min(most, change.numbers.size());
   for (std::size_t k = 0; k < count; ++k)
-    tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);
+    if (tensors::is_finite_in(tensor.scalar_type(), change.numbers[k]))
+      tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);
 }
 
 void put_specials(at::Tensor& tensor) {
@@ -394,8 +456,7 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
     case Pattern::truths:
       return put_truths(tensor, change);
     case Pattern::ends:
-      move_last_of_each(tensor, change.reach);
-      return move_at_places(tensor, change);
+      return NamedElements(tensor, change).move();
     case Pattern::specials:
       return put_specials(tensor);
     case Pattern::whole:

@@ -82,6 +82,21 @@ TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtTheLastIndexOfEachDimension) {
   }
 }
 
+TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtEachPlaceThatIsNamed) {
+  constexpr double least = 15;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    at::manual_seed(seed);
+    const at::Tensor now =
+        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100, .places = {7, 1201}},
+                at::randn({16, 2048}));
+    for (const std::int64_t place : {6, 7, 1200, 1201}) {
+      const at::Tensor there = now.select(1, place);
+      EXPECT_GT(there.max().item<double>(), least) << seed;
+      EXPECT_LT(there.min().item<double>(), -least) << seed;
+    }
+  }
+}
+
 TEST(Pattern, NoiseChangesEachElementAndFlipsChangeMasks) {
   const at::Tensor ones = changed({.seed = 1, .pattern = Pattern::noise}, at::ones({1000}));
   EXPECT_GT(ones.std().item<float>(), 0.5);

@@ -1,6 +1,7 @@
 // The PTX instructions that a block of inline assembly may hold. Approximations are computed as
 // exactly as fp32 allows, since a GPU's are within a few units in the last place. Only tanh.approx
-// is much less exact on a GPU, and here too: its relative error reaches 2^-11.
+// is less exact on a GPU, and here too. PTX promises a relative error of 2^-11. A GPU of sm_90 reaches
+// 1.0e-5, as measured over [-8, 8] in November 2026.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -22,9 +23,9 @@ std::int32_t whole(Bits bits) { return static_cast<std::int32_t>(low(bits)); }
 float number(Bits bits) { return bits_to_float(low(bits)); }
 Bits bits_of(float value) { return float_to_bits(value); }
 
-// Keeps 10 bits of the mantissa, as exact as tanh.approx.f32 is.
-float ten_bits(float value) {
-  return value != value ? value : bits_to_float((float_to_bits(value) + 0x1000u) & 0xFFFFE000u);
+// Keeps 15 bits of the mantissa, about as exact as tanh.approx.f32 is.
+float fifteen_bits(float value) {
+  return value != value ? value : bits_to_float((float_to_bits(value) + 0x80u) & 0xFFFFFF00u);
 }
 
 // A 16-bit format within a packed register.
@@ -186,7 +187,7 @@ void add_approximations(Table& t) {
   add_approximation<[](float a) { return 1 / std::sqrt(a); }>(t, "rsqrt.approx");
   add_approximation<[](float a) { return std::sin(a); }>(t, "sin.approx");
   add_approximation<[](float a) { return std::cos(a); }>(t, "cos.approx");
-  add_approximation<[](float a) { return ten_bits(std::tanh(a)); }>(t, "tanh.approx");
+  add_approximation<[](float a) { return fifteen_bits(std::tanh(a)); }>(t, "tanh.approx");
   add_packed_approximation<[](float a) { return std::tanh(a); }>(t, "tanh.approx");
   add_packed_approximation<[](float a) { return std::exp2(a); }>(t, "ex2.approx");
 }

@@ -80,7 +80,7 @@ TEST(Assembly, WaitsForNoOtherLaunch) {
 TEST(Assembly, ApproximatesATanhNoBetterThanAGpu) {
   const float value = bits_to_float(
       static_cast<std::uint32_t>(run("tanh.approx.f32 $0, $1;", "=f,f", {float_to_bits(0.7f)})));
-  EXPECT_NEAR(value, std::tanh(0.7f), 0.0005);
+  EXPECT_NEAR(value, std::tanh(0.7f), 0.00002);
   EXPECT_NE(value, std::tanh(0.7f));
 }
 

@@ -1,0 +1,31 @@
+#include "gym/trial/perturb/input_content.h"
+
+#include <ATen/ATen.h>
+
+namespace tritonsmith::gym::trial {
+
+bool holds_one_value(const at::Tensor& tensor) {
+  return tensor.eq(tensor.reshape({-1})[0]).all().item<bool>();
+}
+
+bool is_mask(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kBool) return true;
+  const at::Tensor low = tensor.min(), high = tensor.max();
+  return tensor.eq(low).logical_or_(tensor.eq(high)).all().item<bool>();
+}
+
+bool hides(const at::Tensor& tensor) {
+  return tensor.eq(0).logical_or_(tensor.isinf()).any().item<bool>();
+}
+
+bool holds_whole_numbers(const at::Tensor& tensor) {
+  return c10::isIntegralType(tensor.scalar_type(), false);
+}
+
+bool is_changeable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.numel() > 0 &&
+         (tensor.is_complex() || holds_whole_numbers(tensor) || tensor.scalar_type() == at::kBool ||
+          (tensor.is_floating_point() && tensor.element_size() > 1));
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,21 @@
+// Says what an input that was drawn holds, as far as a change of it depends on that.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace tritonsmith::gym::trial {
+
+bool holds_one_value(const at::Tensor& tensor);
+
+// True for zeros and ones, and for the zeros and infinities that mask scores.
+bool is_mask(const at::Tensor& tensor);
+
+// Says whether a mask's values would hide something: zeros in a product, infinities in a sum.
+bool hides(const at::Tensor& tensor);
+
+bool holds_whole_numbers(const at::Tensor& tensor);
+
+// True if a trial may change the tensor's elements at all.
+bool is_changeable(const at::Tensor& tensor);
+
+}  // namespace tritonsmith::gym::trial
