@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
@@ -158,24 +159,27 @@ class NamedElements {
   }
 
  private:
-  // The first pair lies beyond all that other changes move. The second is smaller: an exponential is
-  // large and finite there.
+  // The first pair lies beyond all that other changes move, and in rows of its own, so that it decides
+  // a row's largest and least. The second is smaller: an exponential is large and finite there.
   void add_pairs(std::int64_t dim, std::int64_t index, double reach) {
-    add_pair(dim, index, (2.5 + 0.5 * rng_.uniform()) * reach);
-    add_pair(dim, index, (0.2 + 0.6 * rng_.uniform()) * reach);
+    for (const double sign : {1.0, -1.0}) {
+      add(dim, index, sign * (2.5 + 0.5 * rng_.uniform()) * reach, sign > 0 ? highest_ : lowest_);
+      add(dim, index, sign * (0.2 + 0.6 * rng_.uniform()) * reach, smaller_);
+    }
   }
 
-  void add_pair(std::int64_t dim, std::int64_t index, double by) {
-    constexpr int most_tries = 16;
+  // `taken`: the rows that already hold such an element.
+  void add(std::int64_t dim, std::int64_t index, double by, std::set<std::int64_t>& taken) {
+    constexpr int most_tries = 32;
     const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
-    for (const double sign : {1.0, -1.0}) {
-      for (int tries = 1; tries <= most_tries; ++tries) {
-        const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
-        const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
-        if (tries < most_tries && rows_ != nullptr && rows_->is_kept(place / tensor_.size(-1)))
-          continue;
-        if (moves_.emplace(place, sign * by).second) break;
-      }
+    for (int tries = 1; tries <= most_tries; ++tries) {
+      const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
+      const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
+      const std::int64_t row = place / tensor_.size(-1);
+      const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
+      if ((!is_free && tries < most_tries) || !moves_.emplace(place, by).second) continue;
+      taken.insert(row);
+      return;
     }
   }
 
@@ -183,6 +187,7 @@ class NamedElements {
   const Rows* rows_;
   Rng rng_;
   std::map<std::int64_t, double> moves_;  // by place in memory
+  std::set<std::int64_t> highest_, lowest_, smaller_;
 };
 
 // Slices of one value make a statistic over any dimensions but these two degenerate.
