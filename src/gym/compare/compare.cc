@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "gym/tensors/scalar_type.h"
-
 namespace tritonsmith::gym::compare {
 namespace {
 
@@ -407,21 +405,6 @@ Tolerance tolerance_of_output(const at::Tensor& reference, const at::Tensor& ora
   if (wanted >= how.tolerance.value) return how.tolerance;
   return {.value = wanted, .widest = wanted > own.value ? how.tolerance.widest : own.widest};
 }
-
-}  // namespace
-
-at::Tensor filled_elements(const at::Tensor& reference, const std::vector<double>& fills) {
-  if (fills.empty() || !reference.is_floating_point() || reference.element_size() == 1) return {};
-  at::Tensor filled;
-  for (const double number : fills) {
-    if (!tensors::is_finite_in(reference.scalar_type(), number)) continue;
-    const at::Tensor here = reference.eq(at::scalar_tensor(number, reference.options()));
-    filled = filled.defined() ? filled.logical_or(here) : here;
-  }
-  return filled.defined() && filled.any().item<bool>() ? filled : at::Tensor();
-}
-
-namespace {
 
 // Where the reference holds one of the task's large numbers, all three sides become NaN, which is
 // left out of every size. A candidate that is not near that number there stays as it is, and so is
