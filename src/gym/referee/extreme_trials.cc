@@ -21,13 +21,14 @@ bool broke_off(const replay::Stop& stop) {
 // Says whether these errors of a trial become others when its inputs move by a few roundings.
 bool is_noise(Equipment& equipment, trial::TrialConfig config, const std::vector<float>& errors) {
   config.watch_launches = config.try_without_kernels = false;
-  return std::ranges::any_of(trial::kNudges, [&](double units) {
+  trial::RoundingNoise noise(errors);
+  for (const double units : trial::kNudges) {
     config.nudge = units;
     const trial::TrialResult nudged =
         trial::run_trial(config, *equipment.executor, equipment.device);
-    return !nudged.is_stopped() && nudged.errors &&
-           trial::is_rounding_noise(errors, *nudged.errors);
-  });
+    if (!nudged.is_stopped() && nudged.errors) noise.add(*nudged.errors);
+  }
+  return noise.is_shown();
 }
 
 enum class TrialOutcome { nothing, right, wrong };

@@ -89,26 +89,29 @@ std::optional<int> lost_digits(const std::vector<float>& errors) {
   return std::max(1, static_cast<int>(std::lround(digits)));
 }
 
-bool is_rounding_noise(const std::vector<float>& errors, const std::vector<float>& nudged) {
+RoundingNoise::RoundingNoise(const std::vector<float>& errors) : errors_(errors) {
+  for (const float error : errors) largest_ = std::max(largest_, std::abs(error));
+}
+
+void RoundingNoise::add(const std::vector<float>& nudged) {
   constexpr float alike = 0.25F;
-  if (errors.size() != nudged.size()) return false;
-  float largest = 0;
-  for (const float error : errors) largest = std::max(largest, std::abs(error));
-  struct Count {
-    double all = 0, others = 0;
-    bool has_share(double least) const { return all > 0 && others >= least * all; }
-  } beyond, large;
-  for (std::size_t k = 0; k < errors.size(); ++k) {
-    const float size = std::abs(errors[k]);
+  if (nudged.size() != errors_.size()) return;
+  for (std::size_t k = 0; k < errors_.size(); ++k) {
+    const float size = std::abs(errors_[k]);
     if (!(size > 1)) continue;
-    const double is_other = std::abs(nudged[k] - errors[k]) > alike * size ? 1 : 0;
-    beyond.all += 1;
-    beyond.others += is_other;
-    if (2 * size <= largest) continue;
-    large.all += 1;
-    large.others += is_other;
+    const double is_other = std::abs(nudged[k] - errors_[k]) > alike * size ? 1 : 0;
+    beyond_.all += 1;
+    beyond_.others += is_other;
+    if (2 * size <= largest_) continue;
+    large_.all += 1;
+    large_.others += is_other;
   }
-  return beyond.has_share(0.4) && large.has_share(0.6);
+}
+
+bool RoundingNoise::is_shown() const {
+  constexpr double least = 0.25;
+  return beyond_.all > 0 && beyond_.others >= least * beyond_.all &&
+         large_.others >= least * large_.all;
 }
 
 }  // namespace tritonsmith::gym::trial

@@ -30,9 +30,25 @@ std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
 // if they cost more than 3.
 std::optional<int> lost_digits(const std::vector<float>& errors);
 
-// Says whether the errors beyond the tolerance are others after a nudge of the inputs: two fifths of
-// all, and three fifths of those above half of the largest. Noise of few units takes few values, so
-// that many are alike by chance. docs/numerics.md has the measurement.
-bool is_rounding_noise(const std::vector<float>& errors, const std::vector<float>& nudged);
+// Finds out whether errors beyond the tolerance are rounding noise: whether they are others after nudges
+// of the inputs. Over all nudges together a quarter of these errors must be others, and a quarter of
+// those above half of the largest. Noise of few units takes few values, so that many are alike by
+// chance. docs/numerics.md has the measurement.
+class RoundingNoise {
+ public:
+  // Refers to the errors.
+  explicit RoundingNoise(const std::vector<float>& errors);
+  // Adds the errors after one nudge. Does nothing if there are not as many.
+  void add(const std::vector<float>& nudged);
+  bool is_shown() const;
+
+ private:
+  struct Count {
+    double all = 0, others = 0;
+  };
+  const std::vector<float>& errors_;
+  float largest_ = 0;
+  Count beyond_, large_;
+};
 
 }  // namespace tritonsmith::gym::trial
