@@ -112,7 +112,7 @@ void move_one_in_each(at::Tensor rows, double reach) {
 // A few elements of a row become large that lie a power of two apart. So whoever looks for the
 // largest of each such class misses some.
 void move_apart(at::Tensor rows, double reach, Rng& rng) {
-  constexpr std::int64_t most = 16, fewest = 4, nearest = 8;
+  constexpr std::int64_t most = 16, few = 8, fewest = 4, nearest = 8;
   constexpr int distances = 6;
   constexpr double of_coarse = 1.0 / 8;  // sums of many must not overflow in float16
   if (rows.element_size() < 4) reach *= of_coarse;
@@ -123,6 +123,11 @@ void move_apart(at::Tensor rows, double reach, Rng& rng) {
   const auto from = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(apart)));
   at::Tensor chosen = rows.slice(1, from, std::min(length, from + most * apart), apart);
   chosen.add_((reach * (1 + chance_like(chosen))).to(chosen.scalar_type()));
+  // The largest few lie farther apart, in one class of any power of two up to their distance.
+  std::int64_t farther = nearest;
+  while (2 * farther * few <= length) farther *= 2;
+  at::Tensor largest = rows.slice(1, from % farther, length, farther);
+  largest.add_((reach * (2.2 + 0.8 * chance_like(largest))).to(largest.scalar_type()));
 }
 
 // Elements at named places: at the last index of each dimension, and at each of the change's places and
@@ -339,13 +344,6 @@ void flip(at::Tensor& tensor) {
   tensor.copy_(at::where(chosen, at::where(tensor == low, high, low), tensor));
 }
 
-// One of the numbers that were drawn becomes another one of them.
-void leave_one_out(at::Tensor& tensor) {
-  const at::Tensor two =
-      tensor.view({-1}).index_select(0, random_places(2, tensor.numel(), tensor));
-  tensor.copy_(at::where(tensor == two[0], two[1], tensor));
-}
-
 // Most elements become one and the same of the drawn values, or its neighbour.
 void skew(at::Tensor& tensor) {
   constexpr double share = 0.7, share_of_neighbours = 0.1;
@@ -443,7 +441,7 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
     case Pattern::flips:
       return flip(tensor);
     case Pattern::sorted:
-      if (change.reach > 0) leave_one_out(tensor);
+      if (change.reach > 0) leave_one_out(tensor, change.numbers);
       put_numbers(tensor, change.numbers);
       tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
       return;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "base/rng.h"
@@ -106,6 +107,21 @@ void change_whole_numbers(at::Tensor& tensor, const InputChange& change) {
   at::Tensor then = at::from_blob(changed.data(), now.sizes(), at::kLong);
   if (has_equal_rows(then)) turn_rows(then, change);
   tensor.copy_(then);
+}
+
+void leave_one_out(at::Tensor& tensor, const std::vector<double>& put) {
+  constexpr std::int64_t tries = 16;
+  const at::Tensor some =
+      tensor.view({-1})
+          .index_select(
+              0, at::randint(tensor.numel(), {tries}, at::dtype(at::kLong).device(tensor.device())))
+          .to(at::kCPU, at::kDouble);
+  const std::span<const double> drawn(some.const_data_ptr<double>(), tries);
+  const auto out = std::ranges::find_if(
+      drawn, [&](double number) { return std::ranges::find(put, number) == put.end(); });
+  const double left_out = out == drawn.end() ? drawn[0] : *out;
+  const auto other = std::ranges::find_if(drawn, [&](double each) { return each != left_out; });
+  if (other != drawn.end()) tensor.masked_fill_(tensor == left_out, *other);
 }
 
 }  // namespace tritonsmith::gym::trial

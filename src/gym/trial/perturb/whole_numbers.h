@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 #include "gym/device/device.h"
 
 namespace tritonsmith::gym::trial {
@@ -11,5 +13,9 @@ namespace tritonsmith::gym::trial {
 // Changes the tensor in place. With a reach, zeros and ones may become other numbers. `numbers` are sizes that a
 // sum of the numbers may have to keep.
 void change_whole_numbers(at::Tensor& tensor, const device::InputChange& change);
+
+// One of the numbers that the tensor holds becomes another one of them. It is none of those that are put
+// there afterwards, if another one is found.
+void leave_one_out(at::Tensor& tensor, const std::vector<double>& put);
 
 }  // namespace tritonsmith::gym::trial
