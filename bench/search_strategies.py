@@ -17,14 +17,9 @@ import subprocess
 import sys
 import time
 
+from programs import program
+
 STRATEGIES = ["parallel", "sequential", "beam", "evolution", "branching"]
-
-
-def program(folder, name):
-    found = [each for each in sorted(pathlib.Path(folder).resolve().rglob(name)) if each.is_file()]
-    if not found:
-        sys.exit(f"{name} is not below {folder}")
-    return str(found[0])
 
 
 def run_part(options, strategy, seed, seconds):

@@ -1,6 +1,7 @@
-// What `tritonsmith serve` loses of the bare engine's throughput: the same completions once straight
-// from the engine, with so many requests in flight, and once over HTTP by so many clients, whole and
-// streamed. The clients run in this process, too, so their work counts as the server's.
+// Measures what `tritonsmith serve` loses of the bare engine's throughput. The engine makes the same
+// completions once for as many requests in flight as there are clients, and once for clients over
+// HTTP, whole and streamed. The clients run in this process, too, so their work counts as the
+// server's.
 //   serve_throughput MODEL [clients] [requests] [rounds]
 #include <httplib.h>
 
@@ -63,7 +64,7 @@ Model open(const std::filesystem::path& directory) {
   return model;
 }
 
-// What one round took for the same requests.
+// Holds the cost of one round of requests.
 struct Took {
   double seconds = 0, cpu_seconds = 0;
   std::int64_t tokens = 0;
@@ -121,7 +122,7 @@ Json call_of(const Load& load, int number, bool is_streamed) {
   return call;
 }
 
-// The completion tokens of a reply, whole or streamed: the last number of that name.
+// Returns the completion tokens of a reply, whole or streamed: the last number of that name.
 std::int64_t tokens_of(const std::string& body) {
   constexpr std::string_view name = "\"completion_tokens\":";
   const std::size_t at = body.rfind(name);
@@ -189,7 +190,7 @@ void tell(const char* name, const Took& took, const Took& engine) {
       100 * (cpu(took) / cpu(engine) - 1));
 }
 
-// The round whose wall time is the median.
+// Returns the round whose wall time is the median.
 Took median(std::vector<Took> rounds) {
   std::ranges::sort(rounds, {}, &Took::seconds);
   return rounds[rounds.size() / 2];

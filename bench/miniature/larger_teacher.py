@@ -10,60 +10,30 @@ quickstart's curriculum by `sft` and `rl`, and asks it for kernels by `tasks dis
 go through the arms of arms.py, for each seed. Each model is evaluated on held-out tasks. Everything lies in --out; it
 writes summary.md. No phase needs a GPU, but on a CPU the full size takes hours.
 """
-import argparse
-import dataclasses
 import functools
-import math
 import os
 import pathlib
 import signal
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]  # also bench/
 
 from arms import ARMS, FULL, TINY
+from command import NOT_DONE, chosen_scale, find_gpu, parser_for
 from distil_phases import Distillation
 from distil_summary import summarise
-from miniature import NOT_DONE, find_gpu
 from pack import distillation_files, pack, unpack
 from phases import OutOfTime
-
-NUMBERS = [field.name for field in dataclasses.fields(FULL)]
+from programs import program
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__, FULL, "arms.py")
     parser.add_argument("programs", type=pathlib.Path, help="a folder that holds the programs")
-    parser.add_argument("--out", required=True, type=pathlib.Path, help="where everything goes")
     parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=ARMS, help="which arms (default: all)")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3], help="seeds of the students (default: 1 2 3)")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so long, with exit code 75")
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where the models compute")
-    parser.add_argument("--pack", type=pathlib.Path, metavar="FILE",
-                        help="pack what is needed to continue into FILE, FILE.1 and so on at the end, and begin from "
-                             "there if --out does not exist")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", dest="scale",
-                        help="another size than arms.py's: " + ", ".join(NUMBERS))
-    parser.add_argument("--tiny", action="store_true", help="a minute on a CPU: every part runs, nothing is measured")
     return parser.parse_args()
-
-
-def chosen_scale(options):
-    changed = {}
-    for each in options.scale:
-        name, _, number = each.partition("=")
-        if name not in NUMBERS or not number.isdigit():
-            sys.exit(f"--set {each}: one of {', '.join(NUMBERS)} and a whole number, as in --set rl_steps=60")
-        changed[name] = int(number)
-    return dataclasses.replace(TINY if options.tiny else FULL, **changed)
-
-
-def program(folder, name):
-    found = [path for path in sorted(folder.resolve().rglob(name)) if path.is_file() and os.access(path, os.X_OK)]
-    if not found:
-        sys.exit(f"{name} is not below {folder}: name the build folder, or build it")
-    return str(found[0])
 
 
 def run(study, options):
@@ -82,7 +52,7 @@ def main():
     os.environ.setdefault("TRITONSMITH_REFEREE", program(options.programs, "tritonsmith-referee"))
     if options.pack and options.pack.exists() and not options.out.exists():
         unpack(options.pack, options.out)
-    study = Distillation(program(options.programs, "tritonsmith"), options.out, chosen_scale(options), options.device,
+    study = Distillation(program(options.programs, "tritonsmith"), options.out, chosen_scale(options, FULL, TINY), options.device,
                          find_gpu(), began + options.seconds)
     signal.signal(signal.SIGTERM, lambda *_: setattr(study, "stop_at", time.monotonic()))
     is_done = False

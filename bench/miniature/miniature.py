@@ -12,64 +12,30 @@ From this model it runs every cell (cells.py): reinforcement learning, and evalu
 judges the rewarded kernels again. Everything lies in --out. If a call is killed or runs out of time, the next call goes on.
 It writes summary.md and report.html. Without a GPU it leaves out the cells that need timings, and says so.
 """
-import argparse
-import dataclasses
-import math
 import pathlib
-import shutil
 import signal
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from cells import CELLS, FIRST, FULL, TINY
+from command import NOT_DONE, chosen_scale, find_gpu, parser_for
 from pack import pack, unpack
 from phases import OutOfTime, Study
 from summary import summarise
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NUMBERS = [field.name for field in dataclasses.fields(FULL) if isinstance(getattr(FULL, field.name), int)]
-NOT_DONE = 75  # EX_TEMPFAIL: the caller should call again
-
-
-def find_gpu():
-    if not shutil.which("nvidia-smi"):
-        return None
-    asked = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                           capture_output=True, text=True)
-    return asked.stdout.strip().splitlines()[0] if asked.returncode == 0 and asked.stdout.strip() else None
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, type=pathlib.Path, help="where everything goes")
+    parser = parser_for(__doc__, FULL, "cells.py")
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--cells", nargs="+", default=FIRST, help=f"all, or some of: {', '.join(CELLS)}")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--seconds", type=float, default=math.inf,
-                        help="stop after so long, with exit code 75; the same call continues (default: no limit)")
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where the model computes")
-    parser.add_argument("--pack", type=pathlib.Path, metavar="FILE",
-                        help="pack what is needed to continue into FILE, FILE.1 and so on at the end, and begin from "
-                             "there if --out does not exist")
     parser.add_argument("--rejudge-only", action="store_true",
                         help="only judge again what finished cells were paid for, and sum up: needs no GPU")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", dest="scale",
-                        help="another size than cells.py's: " + ", ".join(NUMBERS))
-    parser.add_argument("--tiny", action="store_true", help="seconds on a CPU: every part runs, nothing is measured")
     return parser.parse_args()
-
-
-def chosen_scale(options):
-    changed = {}
-    for each in options.scale:
-        name, _, number = each.partition("=")
-        if name not in NUMBERS or not number.isdigit():
-            sys.exit(f"--set {each}: one of {', '.join(NUMBERS)} and a whole number, as in --set steps=120")
-        changed[name] = int(number)
-    return dataclasses.replace(TINY if options.tiny else FULL, **changed)
 
 
 def chosen_cells(options, has_gpu):
@@ -102,7 +68,7 @@ def run(study, names, options):
 def main():
     began = time.monotonic()
     options = arguments()
-    scale, gpu = chosen_scale(options), find_gpu()
+    scale, gpu = chosen_scale(options, FULL, TINY), find_gpu()
     names, left_out = chosen_cells(options, gpu is not None)
     if options.pack and options.pack.exists() and not options.out.exists():
         unpack(options.pack, options.out)

@@ -90,6 +90,11 @@ std::string outcome_on_gpu(const CorpusFile& file, const Verdict& on_cpu) {
   return file.on_gpu.empty() ? outcome_of(on_cpu) : file.on_gpu;
 }
 
+bool ends_rightly_on_gpu(const CorpusFile& file, const Verdict& on_cpu, const Verdict& on_gpu) {
+  const auto wanted = split(outcome_on_gpu(file, on_cpu), '|');
+  return std::ranges::find(wanted, outcome_of(on_gpu)) != wanted.end();
+}
+
 std::vector<CorpusFile> twins_of(const std::vector<CorpusFile>& files) {
   std::map<std::string, CorpusFile> twins;
   for (const CorpusFile& file : files)
@@ -121,7 +126,7 @@ Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& 
         return fail("{}: without {} it cannot end by it", file.file, file.rule);
     }
     if (row["on_gpu"] != "-") {
-      TRY(expected_from(row["on_gpu"]));
+      for (const std::string& end : split(row["on_gpu"], '|')) TRY(expected_from(end));
       file.on_gpu = row["on_gpu"];
     }
     files.push_back(std::move(file));

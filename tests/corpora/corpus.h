@@ -35,12 +35,15 @@ struct CorpusFile {
   std::string rule;     // the rule that ends it; "-" if the construction does and no rule
   std::string without;  // its end with that rule switched off, with all rules that then reject it
   Expected blind;       // its end if inspection finds nothing
-  std::string on_gpu;   // its end on a GPU, with all rules that reject it; empty: as on the CPU
+  // Its end on a GPU, with all rules that reject it; several with | between them, if chance decides.
+  // Empty: as on the CPU.
+  std::string on_gpu;
 };
 
 // Returns the required end on a GPU: the same as on the CPU, for the same reasons, or the end that
 // the table states for GPUs.
 std::string outcome_on_gpu(const CorpusFile& file, const Verdict& on_cpu);
+bool ends_rightly_on_gpu(const CorpusFile& file, const Verdict& on_cpu, const Verdict& on_gpu);
 
 // Returns each honest counterpart once for each task and policy.
 std::vector<CorpusFile> twins_of(const std::vector<CorpusFile>& files);

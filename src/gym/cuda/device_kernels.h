@@ -90,6 +90,10 @@ class DeviceKernels {
   static constexpr std::size_t kRounds = 1024;
   std::span<const std::uint64_t> rounds() const { return {host_ + kSlots, kRounds}; }
 
+  // Returns the state of the context without waiting: an error that ends it, or whether the work
+  // before the last wait is done.
+  CUresult state() const { return events_.front().query(); }
+
   // Waits for all queued work.
   Answer<void> finish(Deadline deadline) { return wait(deadline); }
 

@@ -114,12 +114,7 @@ VerdictError CudaDevice::fault(CUresult result) {
   return cuda::describe_fault(result);
 }
 
-// A lost context answers each call with the error that it was lost by.
-void CudaDevice::note_error() {
-  std::size_t free = 0, total = 0;
-  if (const CUresult result = driver_.memory_get_info(&free, &total); result != CUDA_SUCCESS)
-    fault(result);
-}
+bool CudaDevice::spent() const { return spent_ || cuda::ends_the_context(kernels_->state()); }
 
 void CudaDevice::seed(std::uint64_t seed) {
   seed_ = seed;
@@ -157,7 +152,7 @@ void CudaDevice::end() { guarded_.clear(); }
 // driver use little besides.
 std::int64_t CudaDevice::capacity(std::int64_t) const {
   std::size_t free = 0, total = 0;
-  if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;  // the context is lost
+  if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
   const auto most = static_cast<std::int64_t>(total) / 10 * 9;
   return std::min(most, static_cast<std::int64_t>(free) + kept_bytes());
 }
@@ -171,7 +166,7 @@ std::int64_t CudaDevice::kept_bytes() const {
 
 void CudaDevice::release() {
   constexpr std::int64_t much = std::int64_t{8} << 30;
-  if (!spent_ && kept_bytes() > much) c10::getDeviceAllocator(device_.type())->emptyCache();
+  if (!spent() && kept_bytes() > much) c10::getDeviceAllocator(device_.type())->emptyCache();
 }
 
 at::Tensor CudaDevice::filled(at::Tensor made) {

@@ -49,8 +49,8 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   at::Tensor fenced(at::Tensor made) override;
   std::optional<VerdictError> wait(Deadline deadline) override;
   void set_patience(Deadline deadline) override { patience_ = deadline; }
-  bool spent() const override { return spent_; }
-  void note_error() override;
+  // True also if work of LibTorch lost the context, such as an assertion of one of its kernels.
+  bool spent() const override;
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
   bool change_and_copy(std::span<DrawnInput> inputs) override;
   Snapshot copied(std::size_t nth) const override;

@@ -99,8 +99,6 @@ class Device {
   virtual std::optional<VerdictError> wait(Deadline deadline) = 0;
   // Tells whether the device is unusable for good, so that the process must end.
   virtual bool spent() const = 0;
-  // LibTorch threw an error of the device: finds out whether it is unusable for good.
-  virtual void note_error() {}
 
   virtual std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) = 0;
   // Changes and copies all inputs, in one pass over each, and takes a snapshot of the result.

@@ -187,6 +187,9 @@ Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);
 
+// Returns the tensors among the call's arguments, by index and in their order.
+std::vector<int> tensors_given_to(const AtenCall& call);
+
 // Returns the plan whose forward is the first call of this candidate. The step numbers stay.
 Plan first_call_of(Plan candidate);
 

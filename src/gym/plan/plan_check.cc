@@ -277,6 +277,13 @@ Status check_unplanned(const Plan& plan) {
 }  // namespace
 
 // Callable only for tensors that passed check_plan, so that the product cannot overflow.
+std::vector<int> tensors_given_to(const AtenCall& call) {
+  std::vector<int> given;
+  for (const Value& argument : call.args) append_tensors(argument, given);
+  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, given);
+  return given;
+}
+
 std::int64_t elements_of(const PlanTensor& tensor) {
   std::int64_t elements = 1;
   for (const std::int64_t size : tensor.shape) elements *= size;

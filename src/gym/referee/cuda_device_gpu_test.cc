@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,22 @@ TEST_F(CudaDeviceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   EXPECT_EQ(error->error_class, ErrorClass::out_of_bounds);
   EXPECT_NE(error->message.find("4 bytes"), std::string::npos);
   EXPECT_FALSE(device::test_gpu()->spent());
+}
+
+// The assertion ends the context, so another process makes it fail.
+TEST_F(CudaDeviceTest, AnAssertionOfLibTorchSpendsIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto assert_on_gpu = [] {
+    try {
+      const at::Tensor beyond = at::full({4}, 2.0, floats());
+      at::binary_cross_entropy(beyond, at::zeros_like(beyond)).item<float>();
+    } catch (const std::exception&) {
+      ::_exit(device::test_gpu()->spent() ? 0 : 1);
+    }
+    ::_exit(2);
+  };
+  EXPECT_FALSE(device::test_gpu()->spent());
+  EXPECT_EXIT(assert_on_gpu(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(CudaDeviceTest, WideGuardsSeeWritesFarBeside) {

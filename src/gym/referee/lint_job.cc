@@ -60,7 +60,6 @@ RefereeReport lint_job(Equipment& equipment, PythonReferences& python, const Ref
       looked = lint_by_python_reference(equipment, python, job,
                                         plan::analysis::without_forward(task, *looked.refusal));
   } catch (const std::exception& error) {  // LibTorch throws it, usually for lack of memory
-    equipment.device.note_error();
     equipment.device.end();
     const std::string what = error.what();
     looked = {.findings = {not_linted(what.substr(0, what.find('\n')))}};

@@ -28,7 +28,6 @@ Adequacy adequacy_of(Equipment& equipment, const RefereeJob& job, const plan::Pl
   try {
     return measure_adequacy(equipment, job, task);
   } catch (const std::exception& error) {
-    equipment.device.note_error();
     equipment.device.end();
     const std::string what = error.what();
     return {.why_not = what.substr(0, what.find('\n'))};
@@ -117,7 +116,6 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
     return std::move(judgement.report);
   } catch (const std::exception& error) {
     const bool lacks_memory = equipment_->device.refused() || is_lack_of_memory(error);
-    if (!lacks_memory) equipment_->device.note_error();
     equipment_->device.end();
     return thrown(error, lacks_memory);
   }

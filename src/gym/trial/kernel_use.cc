@@ -49,9 +49,7 @@ class Dataflow {
   }
 
   void follow(const plan::AtenCall& call) {
-    std::vector<int> read;
-    for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
-    for (const auto& [name, argument] : call.kwargs) plan::append_tensors(argument, read);
+    std::vector<int> read = plan::tensors_given_to(call);
     // These operators replace what the tensor held. If the tensor is all of its memory, nothing of
     // the past is left.
     const bool overwrites = plan::operators::is(call.op, plan::operators::Trait::overwrites);

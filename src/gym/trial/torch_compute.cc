@@ -8,6 +8,7 @@
 
 #include "gym/language/registry/languages.h"
 #include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::trial {
@@ -108,22 +109,8 @@ bool multiplies_with_constants(const plan::Plan& reference) {
 enum class NumberKind { truth, whole, floating };
 
 NumberKind number_kind_of(plan::DType dtype) {
-  using enum plan::DType;
-  switch (dtype) {
-    case boolean:
-      return NumberKind::truth;
-    case uint8:
-    case uint16:
-    case uint32:
-    case uint64:
-    case int8:
-    case int16:
-    case int32:
-    case int64:
-      return NumberKind::whole;
-    default:
-      return NumberKind::floating;
-  }
+  if (dtype == plan::DType::boolean) return NumberKind::truth;
+  return plan::analysis::holds_whole_numbers(dtype) ? NumberKind::whole : NumberKind::floating;
 }
 
 // A conversion to whole numbers or to truth values rounds or compares. One from whole numbers

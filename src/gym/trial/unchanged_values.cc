@@ -30,9 +30,7 @@ std::vector<at::Tensor> unchanged_values(const plan::Plan& task,
   for (const plan::PlanStep& step : task.steps) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
     if (call == nullptr || step.phase != plan::Phase::forward || !may_change(call->op)) continue;
-    std::vector<int> read;
-    for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
-    for (const auto& [name, argument] : call->kwargs) plan::append_tensors(argument, read);
+    const std::vector<int> read = plan::tensors_given_to(*call);
     for (const int output : call->outputs) {
       if (output < 0) continue;
       const at::Tensor& made = tensors.at(static_cast<std::size_t>(output));

@@ -14,27 +14,20 @@ using operators::Trait;
 
 bool is_floating(DType dtype) { return dtype != DType::boolean && !holds_whole_numbers(dtype); }
 
-std::vector<int> tensors_read_by(const AtenCall& call) {
-  std::vector<int> read;
-  for (const Value& argument : call.args) append_tensors(argument, read);
-  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
-  return read;
-}
-
 // Follows whole numbers that were calculated from floating values.
 class CalculatedPlaces {
  public:
   explicit CalculatedPlaces(const Plan& task) : task_(task) {}
 
   bool holds(const AtenCall& call) const {
-    return std::ranges::any_of(tensors_read_by(call), [&](int read) {
+    return std::ranges::any_of(tensors_given_to(call), [&](int read) {
       return storages_.contains(storage_of(task_, read));
     });
   }
 
   void note(const AtenCall& call) {
     const bool casts = operators::is(call.op, Trait::arranges) &&
-                       std::ranges::any_of(tensors_read_by(call), [&](int read) {
+                       std::ranges::any_of(tensors_given_to(call), [&](int read) {
                          return is_floating(tensor(read).dtype);
                        });
     if (!casts && !holds(call)) return;
@@ -53,7 +46,7 @@ class CalculatedPlaces {
 };
 
 bool reads_floats(const Plan& task, const AtenCall& call) {
-  return std::ranges::any_of(tensors_read_by(call), [&](int read) {
+  return std::ranges::any_of(tensors_given_to(call), [&](int read) {
     return is_floating(task.tensors.at(static_cast<std::size_t>(read)).dtype);
   });
 }

@@ -47,10 +47,7 @@ bool draws(const AtenCall& call) {
 }
 
 bool draws_alone(const AtenCall& call) {
-  std::vector<int> read;
-  for (const Value& argument : call.args) append_tensors(argument, read);
-  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
-  return read.empty() && plan::operators::is_random_operator(call.op);
+  return tensors_given_to(call).empty() && plan::operators::is_random_operator(call.op);
 }
 
 }  // namespace

@@ -114,9 +114,7 @@ Sources sources_of(const Plan& plan, Phase phase, const std::set<int>& roots) {
       follow_launch(plan, *launch, sources);
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr) continue;
-    std::vector<int> read;
-    for (const Value& argument : call->args) append_tensors(argument, read);
-    for (const auto& [name, argument] : call->kwargs) append_tensors(argument, read);
+    const std::vector<int> read = tensors_given_to(*call);
     if (plan::operators::only_allocates(call->op)) continue;
     for (const int output : call->outputs)
       for (const int input : read)

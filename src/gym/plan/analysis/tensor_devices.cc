@@ -13,13 +13,6 @@ const DeviceKind* named_device(const AtenCall& call) {
   return nullptr;
 }
 
-std::vector<int> read_by(const AtenCall& call) {
-  std::vector<int> read;
-  for (const Value& argument : call.args) append_tensors(argument, read);
-  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
-  return read;
-}
-
 }  // namespace
 
 std::vector<bool> tensors_on_cpu(const Plan& plan) {
@@ -37,7 +30,7 @@ std::vector<bool> tensors_on_cpu(const Plan& plan) {
     }
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr) continue;
-    const std::vector<int> read = read_by(*call);
+    const std::vector<int> read = tensors_given_to(*call);
     const DeviceKind* named = named_device(*call);
     bool cpu = read.empty();
     if (named != nullptr)

@@ -6,16 +6,6 @@
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
-namespace {
-
-std::vector<int> tensors_given_to(const AtenCall& call) {
-  std::vector<int> given;
-  for (const Value& argument : call.args) append_tensors(argument, given);
-  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, given);
-  return given;
-}
-
-}  // namespace
 
 bool holds_whole_numbers(DType dtype) {
   switch (dtype) {

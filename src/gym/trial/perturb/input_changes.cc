@@ -101,8 +101,7 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
       facts_(plan::analysis::forward_facts(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
-      all_draws_(plan::analysis::input_draws(task)),
-      draws_(all_draws_) {
+      draws_(plan::analysis::input_draws(task)) {
   for (const int input : inputs_)
     ways_.push_back(plan::analysis::is_drawn_directly(task, input) &&
                             !(within_bounds && is_drawn_within_bounds(draws_, input))
@@ -157,7 +156,7 @@ bool InputPlan::asks_of(Perturbation kind, int input) const {
 }
 
 const InputDraw* InputPlan::whole_draw_of(int input) const {
-  for (const InputDraw& draw : all_draws_)
+  for (const InputDraw& draw : draws_)
     if (draw.kind == DrawKind::whole && draw.low < draw.high &&
         plan::analysis::storage_of(task_, draw.tensor) == plan::analysis::storage_of(task_, input))
       return &draw;

@@ -73,9 +73,8 @@ class InputPlan {
   bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
   std::vector<int> inputs_;
-  std::set<int> scores_;   // inputs that decide an attention's scores
-  std::vector<Way> ways_;  // of each input
-  std::vector<plan::analysis::InputDraw> all_draws_;
+  std::set<int> scores_;                          // inputs that decide an attention's scores
+  std::vector<Way> ways_;                         // of each input
   std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
 };
 

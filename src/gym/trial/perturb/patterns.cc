@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -109,25 +110,26 @@ void move_one_in_each(at::Tensor rows, double reach) {
   rows.scatter_(1, at, rows.gather(1, at) + by);
 }
 
-// A few elements of a row become large that lie a power of two apart. So whoever looks for the
-// largest of each such class misses some.
+// Elements of a row become large that lie a power of two apart, and the largest few lie farther apart
+// than the others. So whoever looks for the largest few of each class of places, modulo a power of
+// two, misses some.
 void move_apart(at::Tensor rows, double reach, Rng& rng) {
-  constexpr std::int64_t most = 16, few = 8, fewest = 4, nearest = 8;
+  constexpr std::int64_t nearest = 8, fewest = 4, most = 16, largest = 8;
   constexpr int distances = 6;
   constexpr double of_coarse = 1.0 / 8;  // sums of many must not overflow in float16
   if (rows.element_size() < 4) reach *= of_coarse;
   const std::int64_t length = rows.size(1);
   if (rows.numel() == 0 || length < fewest * nearest) return;
-  std::int64_t apart = nearest << rng.below(distances);
-  while (apart * fewest > length) apart /= 2;
-  const auto from = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(apart)));
-  at::Tensor chosen = rows.slice(1, from, std::min(length, from + most * apart), apart);
-  chosen.add_((reach * (1 + chance_like(chosen))).to(chosen.scalar_type()));
-  // The largest few lie farther apart, in one class of any power of two up to their distance.
-  std::int64_t farther = nearest;
-  while (2 * farther * few <= length) farther *= 2;
-  at::Tensor largest = rows.slice(1, from % farther, length, farther);
-  largest.add_((reach * (2.2 + 0.8 * chance_like(largest))).to(largest.scalar_type()));
+  const auto part = [&](std::int64_t count) {  // the largest power of two that `count` times fits
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(length / count)));
+  };
+  const auto enlarge = [&](std::int64_t apart, std::int64_t count, double least, double more) {
+    const auto from = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(apart)));
+    at::Tensor chosen = rows.slice(1, from, std::min(length, from + count * apart), apart);
+    chosen.add_((reach * (least + more * chance_like(chosen))).to(chosen.scalar_type()));
+  };
+  enlarge(std::min(nearest << rng.below(distances), part(fewest)), most, 1, 1);
+  enlarge(std::max(nearest, part(largest)), largest, 2.2, 0.8);
 }
 
 // Elements at named places: at the last index of each dimension, and at each of the change's places and

@@ -75,8 +75,8 @@ std::set<int> read_by_forward(const plan::Plan& plan) {
   for (const plan::PlanStep& step : plan.steps) {
     if (step.phase != plan::Phase::forward) continue;
     if (const auto* call = std::get_if<plan::AtenCall>(&step.action)) {
-      for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
-      for (const auto& [name, argument] : call->kwargs) plan::append_tensors(argument, read);
+      const std::vector<int> given = plan::tensors_given_to(*call);
+      read.insert(read.end(), given.begin(), given.end());
     } else if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
       for (const plan::LaunchChoice& choice : launch->choices)
         for (const plan::Value& argument : choice.arguments) plan::append_tensors(argument, read);

@@ -65,7 +65,7 @@ def warm_up(capture_sample):
 
 
 def is_own_error(error):
-    """Whether Triton's compiler raised this."""
+    """Tells whether Triton's compiler raised this."""
     from triton.compiler.errors import CompilationError
     return isinstance(error, CompilationError)
 
