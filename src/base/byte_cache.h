@@ -1,5 +1,5 @@
-// ByteCache: values by their keys, of which those that were used longest ago leave once the values
-// take more bytes than allowed. The caller says how large a value is. One thread uses a cache.
+// ByteCache: a map that holds a limited number of bytes. When it exceeds the limit, the values that
+// were used longest ago leave. The caller says how large a value is. One thread uses a cache.
 //
 //   ByteCache<Plan> plans(64 << 20);
 //   plans.add(key, std::move(plan), text.size());
@@ -20,8 +20,8 @@ namespace tritonsmith {
 template <typename Value>
 class ByteCache {
  public:
-  // Each entry counts so many bytes more than its key and its value have. So many small entries are
-  // bounded, too.
+  // Each entry counts this number of bytes in addition to its key and its value. So the number of
+  // small entries is limited, too.
   static constexpr std::size_t kEntryBytes = 256;
 
   explicit ByteCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}

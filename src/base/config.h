@@ -139,9 +139,9 @@ Result<Settings> settings_from_toml(std::string_view text, std::string_view sour
 // Parses overrides such as "rollout.temperature=0.7". The value is read as TOML, or as a bare
 // string if it is no valid TOML.
 Result<Settings> settings_from_overrides(const std::vector<std::string>& overrides);
-// Returns the known name that the writer most likely meant. It may be a name of another section, a
-// name whose words begin like the wanted ones ("warmup" for "optimizer.warmup_updates"), or a name
-// whose initials are the wanted word ("lr" for "learning_rate").
+// Returns the known name that the writer most likely meant. Besides names with a few other letters,
+// it considers the same name in another section, longer names that begin with the wanted word
+// ("optimizer.warmup_updates" for "warmup"), and initials ("learning_rate" for "lr").
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
 // Returns "did you mean 'optimizer.learning_rate'?". If no name is near, it lists the names of the
 // wanted section, or the sections if the section is unknown.

@@ -20,7 +20,7 @@ Status write_file_atomic(const std::filesystem::path& path, std::string_view byt
 // Makes the directory and its parents. Succeeds if the directory exists already.
 Status make_directories(const std::filesystem::path& path);
 
-// Returns the paths of what the directory holds, sorted.
+// Returns the paths of all entries of the directory, sorted by name.
 Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& directory);
 
 // Returns the lines of a text file without their line ends. A last line without a newline is

@@ -23,7 +23,8 @@ void log_line(LogLevel level, const std::string& message);
 // prints the last line.
 class Progress {
  public:
-  // `done_before`: what an earlier process did of the total. It took none of this process' time.
+  // `done_before` is the part of the total that an earlier process did. It took no time of this
+  // one.
   Progress(std::string what, std::size_t total, std::size_t done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -31,7 +32,7 @@ class Progress {
 
   // `detail` follows the count, for example "loss 1.23".
   void advance_to(std::size_t done, const std::string& detail = {});
-  // As if `done` had been given to the constructor as done before.
+  // Sets the number of items that were done before this process began.
   void count_from(std::size_t done) { done_ = done_before_ = done; }
 
  private:
@@ -45,8 +46,8 @@ class Progress {
   bool terminal_;
 };
 
-// How long the rest of `total` takes when `done` of it, less what was done before, took so many
-// seconds. Nothing where this process has done nothing yet.
+// Estimates the seconds that the rest of `total` takes. This process did `done` - `done_before` of
+// it in `seconds`. Returns nothing if it has done nothing yet.
 std::optional<double> seconds_left(double seconds, std::size_t done_before, std::size_t done,
                                    std::size_t total);
 

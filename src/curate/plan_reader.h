@@ -29,7 +29,7 @@ class PlanReader {
   // The tasks must have been read.
   Status read_kernels(std::span<const KernelOfTask> kernels, const OnProgress& on_progress);
 
-  // Nothing: it has no plan, or it was not read.
+  // Return nothing if the task or the kernel has no plan, or was not read.
   std::optional<std::string> signature_of(const Task& task) const;
   std::optional<std::string> signature_of(const KernelOfTask& kernel) const;
 

@@ -40,7 +40,7 @@ enum class OnBadTask { stop, skip };
 // the levels. A file that is no task is an error, or a log line with OnBadTask::skip. A task's
 // instruction is a first line "# instruction: TEXT", which is left out of its source.
 Result<std::vector<Task>> import_folder(const std::filesystem::path& path, OnBadTask on_bad);
-// Removes that line, which export_folder writes, from a source, and returns its text.
+// Removes the line "# instruction: TEXT" from a source, and returns TEXT. export_folder writes it.
 std::string take_instruction(std::string& source);
 Result<Task> import_file(const std::filesystem::path& file, std::string id, std::string suite);
 

@@ -21,7 +21,7 @@ struct StepRecord {
   bool operator==(const StepRecord&) const = default;
 };
 
-// Nothing where the step did not measure it.
+// Returns nothing if the step did not measure it.
 std::optional<double> metric_of(const Metrics& metrics, std::string_view name);
 std::optional<double> metric_of(const StepRecord& record, std::string_view name);
 

@@ -25,7 +25,8 @@ struct Task {
   std::string id;      // unique within its suite: "ew3-00042-small", "level1/19_ReLU"
   std::string suite;   // "curriculum", "kernelbench", or the name of an imported folder
   std::string source;  // the whole Python file
-  // The request of an implementation prompt, in one sentence. Empty if unknown.
+  // One sentence that describes the operation. An implementation prompt (text/prompt.h) asks with
+  // it. Empty if unknown.
   std::string instruction;
   // "elementwise", "reduction", "softmax", "norm", "matmul". Empty if unknown.
   std::string family;
@@ -35,7 +36,7 @@ struct Task {
   TaskScale scale = TaskScale::small;
   TaskSplit split = TaskSplit::train;
   std::optional<double> tolerance;  // may tighten the dtype's tolerance, never loosen it
-  std::optional<Origin> origin = std::nullopt;  // of a task that somebody else made
+  std::optional<Origin> origin = std::nullopt;  // set if the task comes from another project
 };
 
 Json to_json(const Task& task);

@@ -37,7 +37,8 @@ inline constexpr auto enum_names<Backend> = names<Backend>({{Backend::automatic,
                                                             {Backend::evaluate, "evaluate"},
                                                             {Backend::replay, "replay"}});
 
-// The work that `accepted` leaves to torch in the candidate's forward (docs/verdict.md).
+// What PyTorch may still compute in the forward of an accepted candidate (docs/verdict.md). strict:
+// nothing. fused: matmul, convolution and attention. open: anything, if a kernel does real work.
 enum class Policy { strict, fused, open };
 template <>
 inline constexpr auto enum_names<Policy> =
@@ -51,16 +52,16 @@ template <>
 inline constexpr auto enum_names<Comparison> =
     names<Comparison>({{Comparison::budget, "budget"}, {Comparison::allclose, "allclose"}});
 
-// How an output must be laid out. any: each element has a place of its own, or the strides are the
-// reference's. contiguous: it is contiguous wherever the reference's output is.
+// How an output must be laid out. any: no two elements share memory, unless the reference's output
+// has the same strides. contiguous: it is contiguous wherever the reference's output is.
 enum class Strides { any, contiguous };
 template <>
 inline constexpr auto enum_names<Strides> = names<Strides>({{Strides::any, "any"},
                                                             {Strides::contiguous, "contiguous"}});
 
-// The way in which the task's forward ran. replay: its captured plan was replayed. python: it cannot
-// be captured, so its Python ran in a trusted process of its own. Verdicts call the latter "shell",
-// the name that stored verdicts have.
+// The way in which the task's forward ran. replay: its captured plan was replayed. python: it
+// cannot be captured, so its Python ran in a trusted process of its own. JSON calls the latter
+// "shell", because stored verdicts have that name.
 enum class ReferenceKind { replay, python };
 template <>
 inline constexpr auto enum_names<ReferenceKind> =
@@ -99,7 +100,8 @@ struct Numerics {
   // |reference|). Where PyTorch's own rounding is large against the tolerance, a candidate may be
   // about as inexact as PyTorch (gym/compare/compare.h). 0: no trial needed it.
   double tolerance_extension = 0;
-  // The largest tolerance of a comparison, absolute and relative alike. 0: unknown, or all was exact.
+  // The largest tolerance that a comparison had; it applies absolutely and relatively. 0: unknown,
+  // or every comparison was exact.
   double tolerance = 0;
   // The worst element's error, in units of the error that is allowed. It is measured only where the
   // comparison asks for it (CompareOptions), and JSON leaves it out.
@@ -121,8 +123,8 @@ struct KernelReport {
   int launches = 0;
   double device_us = 0;  // sum over all launches of one forward; 0 when evaluated
   int registers = 0, spills = 0, shared_bytes = 0;
-  // The compiler's own PTX, and the name of the kernel for an edited one: "relu", or "relu.2" for the
-  // second kernel of that function. Both are empty unless the job asked for PTX.
+  // The compiler's own PTX, and the name of the kernel for an edited one: "relu", or "relu.2" for
+  // the second kernel of that function. Both are empty unless the job asked for PTX.
   std::string ptx, ptx_name;
   bool operator==(const KernelReport&) const = default;
 };
@@ -162,8 +164,8 @@ struct Verdict {
   std::optional<double> speedup;   // reference median / candidate median
   NamedTimings baselines;          // {"eager", ...}: other ways to run the task
   std::optional<double> coverage;  // share of device time in the candidate's own kernels
-  std::optional<SpeedOfLight> speed_of_light;  // where it was timed on a GPU that was measured
-  // The most bytes that the tensors of forward hold at once; 0 where it was not timed.
+  std::optional<SpeedOfLight> speed_of_light;  // if timed on a GPU whose ceilings are known
+  // The most bytes that the tensors of one forward hold at the same time. 0: it was not timed.
   double peak_bytes = 0, reference_peak_bytes = 0;
   std::vector<KernelReport> kernels;
   std::vector<AtenReport> aten;
@@ -171,7 +173,7 @@ struct Verdict {
   std::vector<std::pair<std::string, double>> stage_ms;
   Environment environment;
   Fault fault = Fault::none;
-  bool from_store = false;  // the verdict store answered; nothing was judged again
+  bool from_store = false;  // an earlier verdict from the store; nothing ran for this job
 };
 
 bool has_rejecting_finding(const Verdict& verdict);

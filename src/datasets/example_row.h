@@ -1,5 +1,5 @@
-// Examples: what `sft` learns from, and other people's rows as such. These layouts are known by their
-// columns:
+// Examples of other people's data sets: each row becomes an example that `sft` learns from. The
+// columns tell which of these layouts a row has:
 //   TRL, verl's SFT         prompt and completion; messages; prompt, chosen and rejected
 //   drkernel-coldstart-8k   messages of five rounds, best_round
 //   Kernel-Smith-SFT        messages
@@ -20,8 +20,8 @@
 
 namespace tritonsmith::datasets {
 
-// The answers of a conversation that become examples: each with all before it, the last alone, or the
-// best one where the row names it.
+// The answers of a conversation that become examples: each with all before it, the last alone, or
+// the best one where the row names it.
 enum class Turns { all, last, best };
 
 struct Example {

@@ -1,7 +1,7 @@
-// PromptForm: how a teacher is asked for the kernel of a task. implementation and conversion are the
-// two kinds of KernelTune's data, in full style (text/prompt.h). compact is our own compact style, for a
-// teacher that was trained on it here. kernelllm is the form of KernelLLM: one solved example, then the
-// module, and code alone as the answer. Pure functions.
+// PromptForm: how a teacher is asked for the kernel of a task. implementation and conversion are
+// the two kinds of KernelTune's data, in full style (text/prompt.h). compact is our own compact
+// style, for a teacher that was trained on it here. kernelllm is the form of KernelLLM: one solved
+// example, then the module, and code alone as the answer. Pure functions.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace tritonsmith::distil {
 
 enum class PromptForm { implementation, conversion, compact, kernelllm };
 
-// Nothing: the task has no instruction to make a prompt for an implementation of.
+// Returns nothing for an implementation prompt if the task has no instruction.
 std::optional<std::vector<text::Message>> teacher_prompt(const Task& task, PromptForm form,
                                                          const std::string& system);
 

@@ -52,10 +52,12 @@ struct Activity {
 struct EpisodeParts {
   generate::Writer& writer;
   gym::api::Judge& judge;
-  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several sets of episodes
-  // A turn's value, for ContextRule::best. Null: 0.
+  gym::api::FaultStreak&
+      faults;  // the caller owns it, as a row of faults may span several Episodes
+  // Returns the value of a turn, which ContextRule::best compares. Null: every turn has the value
+  // 0.
   std::function<double(const Kernel&, const Verdict&)> score;
-  // Called at the end of each phase; for time lines.
+  // Receives each phase at its end, for a time line.
   std::function<void(const PhaseTime&)> observe = nullptr;
 };
 
@@ -82,8 +84,8 @@ class Episodes {
   Episodes(EpisodeOptions options, EpisodeParts parts)
       : options_(options), parts_(std::move(parts)) {}
 
-  // `played`: the first turns, when an episode goes on after a kill; they are not returned again.
-  // False: the episode is over already.
+  // Begins an episode. If it continues one that was interrupted, `played` has the first turns,
+  // which next() does not return again. Returns false if the episode is over with these.
   Result<bool> begin(EpisodeRequest request, std::vector<PlayedTurn> played = {});
   // Returns the next judged turn in the order in which turns finish. Returns nothing when all
   // episodes are over.
@@ -91,7 +93,7 @@ class Episodes {
 
   std::size_t written() const { return written_; }
   std::size_t judged() const { return judged_; }
-  // When the latest completion was finished.
+  // Returns the time at which the latest completion was finished.
   double seconds_of_writing() const { return seconds_of_writing_; }
   const Activity& activity() const { return activity_; }
 
@@ -107,7 +109,8 @@ class Episodes {
   std::uint64_t job_of(const TurnId& id) const;
   std::optional<TurnId> turn_of(std::uint64_t job) const;
 
-  // Adds the time since the last call to the activity. Called before something begins or ends.
+  // Adds the time since the last call to the activity. Callers do this before a phase begins or
+  // ends.
   void account();
   void end_phase(TurnPhase phase, std::uint64_t job);
 
@@ -116,9 +119,10 @@ class Episodes {
   Status write_turn(TurnId id, std::vector<text::Message> messages);
   Status take_completion(TurnId id, generate::Written written);
   Result<bool> take_verdict(Deadline deadline);
-  // Begins the next turn, or ends the episode. The turn's verdict is there.
+  // Takes a turn that has its verdict, and begins the next turn or ends the episode.
   Status conclude(PlayedTurn turn);
-  // The next turn's messages; nothing when the conversation is over or has no room left.
+  // Returns the messages of the next turn. Returns nothing if the conversation is over, or if the
+  // writer's context has no room.
   std::optional<std::vector<text::Message>> messages_after(Episode& episode,
                                                            const PlayedTurn& turn) const;
 
@@ -131,7 +135,7 @@ class Episodes {
   Stopwatch watch_;
   double seconds_of_writing_ = 0;
   Activity activity_;
-  double accounted_ = 0;                      // until then, by watch_
+  double accounted_ = 0;                      // activity_ has the time until then, by watch_
   std::map<std::uint64_t, TimePoint> began_;  // when each job's current phase began
 };
 

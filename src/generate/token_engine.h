@@ -1,9 +1,9 @@
-// TokenEngine: an engine as token ids see it. Prompts of token ids go in; completions of token
-// ids with their log-probabilities come out in the order in which they finish. It knows neither
-// text nor chat: TokenWriter adds both. Our engine (generate/engine) and the client of
-// /v1/completions (generate/api) implement it.
+// TokenEngine: the interface of an engine that completes prompts of token ids. It returns
+// completions of token ids with their log-probabilities, in the order in which they finish. It
+// knows neither text nor chat formats, which TokenWriter adds. Our engine (generate/engine) and the
+// client of /v1/completions (generate/api) implement it.
 //
-// One thread calls submit, next_by and cancel; an engine works inside next_by.
+// One thread calls submit, next_by and cancel. An engine works inside next_by.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 namespace tritonsmith::generate {
 
 struct GenerationRequest {
-  std::uint64_t id = 0;              // the caller's; it differs between the requests in flight
+  std::uint64_t id = 0;              // the caller chooses it; it differs between requests in flight
   std::vector<TokenId> prompt;       // at least one token
-  SamplingParams sampling;           // the engine ignores `stop`: see is_complete
-  std::vector<TokenId> stop_tokens;  // the first of them to be sampled ends the completion
+  SamplingParams sampling;           // the engine ignores `stop`, for which is_complete is there
+  std::vector<TokenId> stop_tokens;  // sampling one of these ends the completion
   std::uint64_t seed = 0;            // the draws depend on (seed, position) alone, not on the batch
-  // Called after every token but a stop token, with all tokens of the completion so far. True ends
-  // the completion there, as a stop token does. Null: it goes on.
+  // The engine calls this after every token but a stop token, with all tokens of the completion so
+  // far. If it returns true, the completion ends there. Null: only stop tokens and lengths end it.
   std::function<bool(std::span<const TokenId> tokens)> is_complete = nullptr;
 };
 
@@ -46,11 +46,11 @@ class TokenEngine {
   // deadline has passed; the call may end a decode step later than the deadline.
   virtual Result<std::optional<Generated>> next_by(Deadline deadline) = 0;
   Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
-  // Gives up a request: its completion will not come.
+  // Gives up a request. Its completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
   // Waits until the device has finished everything that was launched.
   virtual Status settle() { return ok(); }
-  // The number of tokens that prompt and completion may have together; 0: not known.
+  // Returns the number of tokens that prompt and completion may have together. 0: it is not known.
   virtual std::int64_t max_length() const { return 0; }
 };
 

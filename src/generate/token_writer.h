@@ -1,9 +1,9 @@
-// TokenWriter: a Writer over an engine of token ids, which therefore also gives the ids and
-// log-probabilities that reinforcement learning needs, and accepts prompts of token ids. It renders
-// messages with the model's chat format, ends completions at stop strings, and turns ids into text.
+// TokenWriter: a Writer over an engine of token ids (token_engine.h). It renders messages with the
+// model's chat format, ends completions at stop strings, and turns ids into text. Its completions
+// also have token ids and log-probabilities, which reinforcement learning needs.
 //
-// Prompts stay equal where messages are equal, so the engine computes a prompt once for all of its
-// samples. An assistant's message that carries its tokens is never tokenized again.
+// Equal messages give equal prompts, so the engine computes a prompt once for all of its samples.
+// An assistant's message that carries its tokens is never tokenized again.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace tritonsmith::generate {
 
 struct TokenRequest {
-  std::uint64_t id = 0;         // it differs between all requests in flight
+  std::uint64_t id = 0;         // differs between all requests in flight, of both kinds
   std::vector<TokenId> prompt;  // at least one token
   SamplingParams sampling;
   std::uint64_t seed = 0;
@@ -29,7 +29,7 @@ class TokenWriter : public Writer {
   ~TokenWriter() override;
 
   Status submit(WriteRequest request) override;
-  // The same for a prompt that is rendered already. Its completion comes out of next_by() too.
+  // Does the same for a prompt of token ids. next_by() returns its completion, too.
   Status submit(TokenRequest request);
   Result<std::optional<Written>> next_by(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
@@ -43,7 +43,7 @@ class TokenWriter : public Writer {
 
   std::unique_ptr<TokenEngine> engine_;
   mutable ChatCodec codec_;
-  // The requests in flight whose text is read while it is written.
+  // The requests in flight with an on_text.
   std::map<std::uint64_t, std::unique_ptr<TextStream>> streams_;
 };
 

@@ -1,13 +1,15 @@
-// Writer: the source of completions as episodes, evaluation and the assistant see it. Messages go
-// in; finished completions come out in the order in which they finish. Many requests may be in
-// flight. A writer needs no tokenizer: a remote model is a Writer (generate/api). TokenWriter
-// (generate/token_writer.h) is a Writer that also gives token ids and log-probabilities.
+// Writer: the interface through which episodes, evaluation and the assistant get completions. The
+// caller submits messages and receives completions in the order in which they finish. Many requests
+// may be in flight. A writer needs no tokenizer: a remote model is a Writer (generate/api).
+// TokenWriter (generate/token_writer.h) is a Writer that also gives token ids and
+// log-probabilities.
 //
 // One thread calls a writer. The work happens inside next_by(), or on threads of the writer's own.
 // A caller that has other things to do passes a deadline, and asks again later.
 //
-// The calls fail when the writer is broken: damaged weights, a server that is gone or refuses the
-// key. The error is one line that says what to do. A completion that is merely bad is data.
+// The calls fail if the writer is broken, for example by damaged weights, or by a server that is
+// gone or refuses the key. The error is one line that says what to do. A bad completion is no
+// error.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +29,17 @@ namespace tritonsmith::generate {
 
 struct WriteRequest {
   std::uint64_t id = 0;  // the caller chooses it; it differs between the requests in flight
-  // The last message is not the assistant's: the writer continues the conversation. An assistant's
-  // message that this writer wrote carries its tokens, so that nothing is tokenized again.
+  // The writer adds the assistant's next message, so the last message here is not the assistant's.
+  // An assistant's message that this writer wrote carries its tokens, and is not tokenized again.
   std::vector<text::Message> messages;
   SamplingParams sampling;
-  std::uint64_t seed = 0;  // decides what is drawn, as far as the writer can be seeded
+  std::uint64_t seed = 0;  // the seed of sampling, if the writer has one
   // Receives the text piece by piece while it is written, on the caller's thread, inside next_by().
   // It must not call the writer. The pieces together are the completion's text.
   std::function<void(std::string_view piece)> on_text = nullptr;
-  // Called like on_text when a server broke off and the writer starts over. The caller must then
-  // drop the pieces so far. Without on_restart, a writer that may have to start over gives the text
-  // in one piece.
+  // If a server breaks off, the writer begins the completion anew and calls this, in the same way
+  // as on_text. The caller must then drop the pieces so far. If this is null, a writer that may
+  // have to begin anew gives the text in one piece.
   std::function<void()> on_restart = nullptr;
 };
 
@@ -47,8 +49,8 @@ struct Written {
   // The text, the finish reason and the usage are always there. A TokenWriter also fills in the
   // prompt's tokens, the completion's tokens and their log-probabilities.
   Completion completion;
-  // Where each token's share of the text ends, in bytes; empty without tokens. The token that ended
-  // the completion has no share of the text, and no entry.
+  // For each token, the byte at which its part of the text ends. The token that ended the
+  // completion has no text and no entry. Empty if the writer knows no tokens.
   std::vector<std::size_t> token_ends;
 };
 
@@ -63,7 +65,7 @@ class Writer {
   // deadline has passed; the call may end a decode step later than the deadline.
   virtual Result<std::optional<Written>> next_by(Deadline deadline) = 0;
   Result<std::optional<Written>> next() { return next_by(Deadline::never()); }
-  // Gives up a request: its completion will not come. An unknown id is ignored.
+  // Gives up a request. Its completion will not come. The writer ignores an unknown id.
   virtual void cancel(std::uint64_t id) = 0;
 
   // Tells whether the messages and max_new_tokens fit into the model's context. A writer that
@@ -72,7 +74,7 @@ class Writer {
                         const SamplingParams& /*sampling*/) const {
     return true;
   }
-  // The number of tokens that prompt and completion may have together, where it is known.
+  // Returns the number of tokens that prompt and completion may have together, if it is known.
   virtual std::optional<std::int64_t> context_length() const { return std::nullopt; }
 };
 

@@ -1,6 +1,6 @@
 // HubConnection: HTTP with the hub, and with the servers to which the hub redirects for the content
-// of large files. The token goes to the hub alone. A request that fails for a while is repeated, and
-// a download goes on where it was cut. One thread uses a connection.
+// of large files. The token goes to the hub alone. A request that fails for a while is repeated,
+// and a download goes on where it was cut. One thread uses a connection.
 //
 // An error is a fault where the hub cannot be reached or fails for too long, so that the caller may
 // go on with what the cache has. Otherwise the hub refused, and the error says what to do.
@@ -16,7 +16,7 @@
 
 namespace tritonsmith::hub {
 
-// Where the bytes of a download go.
+// The receiver of the bytes of a download.
 class ByteTarget {
  public:
   virtual ~ByteTarget() = default;
@@ -56,8 +56,8 @@ class HubConnection {
   std::map<std::string, std::unique_ptr<Client>> clients_;
 };
 
-// Bytes that a URL's path cannot hold become %XX; `kept` names signs that stay beside letters, digits
-// and "-_.~".
+// Bytes that a URL's path cannot hold become %XX; `kept` names signs that stay beside letters,
+// digits and "-_.~".
 std::string url_encoded(std::string_view text, std::string_view kept);
 
 }  // namespace tritonsmith::hub

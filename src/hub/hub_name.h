@@ -18,7 +18,8 @@ struct HubName {
   bool operator==(const HubName&) const = default;
 };
 
-// Nothing: the text cannot be a name of the hub, because it is a path or has other characters.
+// Returns nothing if the text cannot be a name of the hub, because it is a path or has other
+// characters.
 std::optional<HubName> parse_hub_name(std::string_view text);
 
 // Tells whether the revision is the hash of a commit, which never changes what it means.

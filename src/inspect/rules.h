@@ -1,5 +1,5 @@
-// Rules: one function for each fact that inspection looks for. A table gives each rule its name and
-// its severity under each policy. A rule only reports places; the table decides their severity.
+// Rules: one function for each fact that inspection looks for. The table of rules.cc gives each
+// rule its name, and its severity under each policy. The function itself only reports places.
 #pragma once
 
 #include <initializer_list>
@@ -63,7 +63,7 @@ void find_hooks(const Candidate&, Places&);
 void find_streams(const Candidate&, Places&);
 void find_global_flags(const Candidate&, Places&);
 
-// rules_compilers.cc: does anyone but the file and Triton write the kernels?
+// rules_compilers.cc: do kernels come from anywhere but the file and Triton?
 void find_torch_compilers(const Candidate&, Places&);
 void find_operator_table_uses(const Candidate&, Places&);
 void find_hidden_dispatch(const Candidate&, Places&);
@@ -104,12 +104,12 @@ void find_unlisted_imports(const Candidate&, Places&);
 bool is_about_the_file(std::string_view rule);
 
 // Reports every use whose path is one of `names`, or begins with one of them and a dot. An import
-// that nothing uses is none.
+// by itself is no use.
 void find_uses_of(const Candidate& candidate, Places& places,
                   std::span<const std::string_view> names, std::string_view why);
 bool is_or_is_in(std::string_view path, std::string_view name);
 
-// The same function for names that are listed in the call.
+// Does the same for names that are listed in the call.
 using PathNames = std::initializer_list<std::string_view>;
 inline void find_uses(const Candidate& candidate, Places& places, PathNames names,
                       std::string_view why) {

@@ -1,13 +1,14 @@
-// RewardConfig: the weight of each term of the reward, and the rates at which the early stages stop
-// paying.
+// RewardConfig: the weight of each term of the reward, and the rates at which the terms `format`
+// and `compiled` stop paying.
 #pragma once
 
 #include "base/config.h"
 
 namespace tritonsmith::reward {
 
-// The verdict that a reward for execution needs. accepted: correct, and no rule rejects it.
-// correct: correct alone, hacks included. `correct` serves only to measure the effect of the rules.
+// The verdict that earns the terms `correct`, `speed` and `coverage`. accepted: the kernel is
+// correct and no rule rejects it. correct: the kernel is correct, even if it cheats. The latter
+// serves only to measure the effect of the rules.
 enum class Earning { accepted, correct };
 
 }  // namespace tritonsmith::reward
@@ -22,10 +23,10 @@ namespace tritonsmith::reward {
 
 struct RewardConfig {
   Earning earning = Earning::accepted;
-  double format = 0.1;  // kernel-coder: the completion has its plan and its answer in tags
-  // kernel-coder: similarity to a reference solution, if the task has one
+  double format = 0.1;  // from kernel-coder: plan and answer stand in their tags
+  // from kernel-coder: similarity to a reference solution, if the task has one
   double similarity = 0.0;
-  double compiled = 0.2;  // KernelTune's stages: compiled and correct
+  double compiled = 0.2;  // compiled and correct are KernelTune's stages
   double correct = 1.0;
   double speed = 0.0;      // speed-up over the reference, at most speed_cap
   double speed_cap = 3.0;  // Dr. Kernel's value; TritonRL takes 2

@@ -1,8 +1,8 @@
-// StageState: the moving rates at which samples reach the early stages. A stage that nearly every
-// sample reaches stops paying, because a model may otherwise live on it (compile-only kernels,
-// catalogue J3). The factor depends on the rate alone, so a stage that the model unlearns pays
-// again. The state is part of a checkpoint: resuming from its JSON gives the same weights, bit for
-// bit. One thread owns it.
+// StageState: the moving rates at which samples reach the early stages `format` and `compiled`. A
+// stage that nearly every sample reaches stops paying. Otherwise a model may be content with
+// kernels that only compile. The factor depends on the rate alone, so a stage that the model
+// unlearns pays again. The state is part of a checkpoint, and its JSON restores it bit for bit. One
+// thread owns it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace tritonsmith::reward {
 
 struct StageState {
   std::int64_t steps = 0;
-  double format = 0, compiled = 0;  // weighted sums; rate() divides them by `weight`
-  double weight = 0;                // the sum of the weights: 1 - memory^steps
+  double format = 0, compiled = 0;  // weighted sums over all steps
+  double weight = 0;                // the sum of the weights: 1 - rate_memory^steps
 
-  // Adds the rewards of one optimizer step: the values of their terms, without the weights.
+  // Adds the values of both terms in the rewards of one step.
   void observe(std::span<const Reward> rewards, const RewardConfig& config);
   double format_rate() const { return weight > 0 ? format / weight : 0; }
   double compiled_rate() const { return weight > 0 ? compiled / weight : 0; }

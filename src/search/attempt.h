@@ -1,5 +1,5 @@
-// Ask and Attempt: what a search asks the model, and what came of it. Plain data with JSON, of which
-// the record of a search is made.
+// Ask and Attempt: one question of a search, and its result. Both are plain data with JSON. The
+// record of a search consists of them.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace tritonsmith::search {
 
-// kernel: the model writes one. ideas: it states ideas in words. tune: the program itself changes
-// the constants of an earlier kernel, and nothing is asked. show: an earlier kernel is judged once
-// more, to see its PTX, and nothing is asked. ptx: the model edits that PTX.
+// kernel: the model writes a kernel. ideas: the model states ideas in words. tune: the program
+// itself changes the constants of an earlier kernel. show: the judge judges an earlier kernel again
+// and shows its PTX. ptx: the model edits that PTX. tune and show ask the model nothing.
 enum class AskKind { kernel, ideas, tune, show, ptx };
 
 // Says whether an attempt works on PTX.
@@ -30,34 +30,34 @@ inline constexpr int kNone = -1;
 struct Ask {
   int number = 0;  // from 0, in the order of asking
   AskKind kind = AskKind::kernel;
-  int round = 0;       // of a conversation: the turn
+  int round = 0;       // the round; in a conversation, the turn
   int chain = kNone;   // the conversation
-  int parent = kNone;  // the attempt that it sees and changes; none: it begins from the task alone
-  int other = kNone;   // a different kernel that is shown beside the parent's
-  std::string idea;    // that it implements
-  std::string kernel;  // of tune and show: what is judged
-  std::string edited;  // of ptx: the name of the kernel whose PTX is edited
+  int parent = kNone;  // the attempt that the model sees and changes; kNone: it sees the task alone
+  int other = kNone;   // another attempt, whose kernel the model sees beside the parent's
+  std::string idea;    // the idea that the model implements
+  std::string kernel;  // the kernel of tune and show, which the judge gets
+  std::string edited;  // for ptx, the name of the kernel whose PTX the model edits
   bool is_greedy = false;
-  std::uint64_t draw = 0;  // makes its random choices differ from those of other asks
+  std::uint64_t draw = 0;  // the random choices depend on it; it differs between asks
   bool operator==(const Ask&) const = default;
 };
 
 struct Attempt {
   Ask ask;
-  std::string text;    // the completion's
-  std::string kernel;  // empty where the completion held none
-  // Edited PTX that takes the place of the compiler's own, by the names of kernels.
+  std::string text;    // the text of the completion
+  std::string kernel;  // empty if the completion has none
+  // Edited PTX that replaces the compiler's own, by the names of kernels.
   std::map<std::string, std::string> ptx = {};
   FinishReason finish = FinishReason::stop;
   Usage usage;
-  Verdict verdict;      // of ideas: that of a completion without a kernel
-  int same_as = kNone;  // the attempt whose kernel is equal, and was judged in its place
+  Verdict verdict;      // for ideas, the verdict on a completion without a kernel
+  int same_as = kNone;  // an attempt with an equal kernel, whose verdict this is
   double seconds = 0;   // from the beginning of the search to the verdict
 };
 
-// Kernels are equal if they differ in white space at their ends only.
+// Returns the kernel without white space at its ends. Kernels are equal if this text is equal.
 std::string_view trimmed(std::string_view kernel);
-// The kernel with its edited PTX, as one text: equal contents are judged once.
+// Returns the kernel and its edited PTX as one text. Equal texts are judged once.
 std::string content_of(const Attempt& attempt);
 
 Json to_json(const Ask& ask);
@@ -65,9 +65,10 @@ Result<Ask> ask_from_json(const Json& json);
 Json to_json(const Usage& usage);
 Result<Usage> usage_from_json(const Json& json);
 
-// Says whether a is the better result: accepted before not, faster before slower, timed before not.
-// Among accepted kernels without times the shorter one is better, else the one that came
-// further.
+// Says whether `a` is the better result. An accepted kernel is better than another one, a timed one
+// better than one without a time, and a faster one better than a slower one. Of two accepted
+// kernels without times the shorter is better. Of two that are not accepted, the one at the later
+// stage is.
 bool is_better(const Attempt& a, const Attempt& b);
 
 }  // namespace tritonsmith::search

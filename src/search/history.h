@@ -1,5 +1,5 @@
-// History: everything that a search has asked and learned. Strategies are functions of it, so a
-// search that was killed goes on by reading its record into a History.
+// History: the asks and the finished attempts of a search. A strategy is a function of the History,
+// so a search that was killed continues once its record is read into one.
 #pragma once
 
 #include <functional>
@@ -12,36 +12,36 @@
 namespace tritonsmith::search {
 
 struct Spent {
-  int judgements = 0;  // of different kernels
+  int judgements = 0;  // equal kernels count once
   std::int64_t tokens = 0;
   double money = 0;
 };
 
 class History {
  public:
-  // An ask's number is the number of asks before it.
+  // Adds an ask. Its number must be the number of asks before it.
   void begin(const Ask& ask);
   void finish(Attempt attempt, double money);
 
   const std::vector<Ask>& asks() const { return asks_; }
   int in_flight() const { return static_cast<int>(asks_.size() - finished_.size()); }
-  // Nothing while it is in flight.
+  // Returns null while the attempt is in flight.
   const Attempt* attempt(int number) const;
-  // In the order in which they finished.
+  // Returns the finished attempts in the order in which they finished.
   const std::vector<int>& finished() const { return finished_; }
   const Spent& spent() const { return spent_; }
 
-  // The attempt that has this very kernel and was judged, or is about to be.
+  // Returns the attempt with this very kernel that claimed it: the one that the judge gets.
   std::optional<int> first_with(const std::string& kernel) const;
-  // Called before the kernel goes to the judge.
+  // The search claims a kernel before it goes to the judge.
   void claim(const std::string& kernel, int number) { first_with_.emplace(kernel, number); }
   void release(const std::string& kernel) { first_with_.erase(kernel); }
 
-  // The best accepted attempt whose PTX is the compiler's own (ptx_edits.h has the others).
+  // Returns the best accepted attempt without edited PTX (ptx_edits.h has the others).
   std::optional<int> best() const { return best_; }
-  // Attempts that finished since the best one did.
+  // Returns how many attempts finished after the best one.
   int since_best() const { return since_best_; }
-  // The attempts before round `round` that hold a kernel, the best first, each kernel once.
+  // Returns the attempts with a kernel from before `round`, the best first, each kernel once.
   std::vector<int> ranked(int round) const;
 
  private:

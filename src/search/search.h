@@ -1,7 +1,7 @@
-// Search: one search for a fast verified kernel. It decides what is asked next, takes completions and
-// verdicts, writes every event into its log before it goes on, and knows when to end. It waits for
-// nothing: Searches (searches.h) moves requests and jobs between it, a writer and a judge. One
-// thread.
+// Search: one search for a fast verified kernel. It decides what to ask next, takes completions and
+// verdicts, and decides when to end. It writes every event into its log before it goes on. It never
+// waits: Searches (searches.h) carries its requests to a writer, its jobs to a judge, and the
+// answers back. One thread uses it.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ struct SearchRequest {
   std::vector<std::string> baselines = {};
   std::uint64_t seed = 1;
   SearchConfig config;
-  std::function<double(const Usage&)> cost = nullptr;  // by the model's prices
+  std::function<double(const Usage&)> cost = nullptr;  // the money that a completion costs
 };
 
 class Search {
@@ -33,22 +33,26 @@ class Search {
   // The log must outlive the search.
   Search(SearchRequest request, SearchLog& log) : request_(std::move(request)), log_(log) {}
 
-  // Takes what an earlier process did: the log's events, in order. Called before anything else.
+  // Continues the search of an earlier process from the events of its log, in their order. The
+  // caller does this before anything else.
   Status resume(const std::vector<Json>& events);
 
-  // Nothing: no worker is free, or what is in flight must end first, or the search is over. The
-  // writer is asked only whether its context has room. The ids are the numbers of asks.
+  // Return the next completion to ask for, and the next kernel to judge. Their ids are the numbers
+  // of the asks. They return nothing if all workers are busy, if attempts in flight must end first,
+  // or if the search is over. `writer` only tells whether its context has room.
   Result<std::optional<generate::WriteRequest>> next_request(const generate::Writer& writer);
   Result<std::optional<gym::api::JudgeJob>> next_job();
   Status take(const generate::Written& written);
   Status take(int number, Verdict verdict);
-  // A finished attempt, which the history holds: each one once, those of earlier processes never.
+  // Returns each finished attempt once, by its number in the history. It leaves out attempts that
+  // finished in an earlier process.
   std::optional<int> next_finished();
-  std::size_t unseen() const { return finished_.size(); }  // that next_finished() has to give
+  // Returns how many attempts next_finished() has yet to return.
+  std::size_t unseen() const { return finished_.size(); }
 
   // Ends the search from outside, for example because its owner stopped it.
   Status end(std::string why);
-  // Looks at the budget, too.
+  // Ends the search if its budget is used up. Then says whether it is over.
   Result<bool> is_over();
   const std::string& why_over() const { return why_over_; }  // "64 attempts were made"
   const History& history() const { return history_; }
@@ -59,7 +63,7 @@ class Search {
   Status resume_one(const Json& event);
   Status begin(const Ask& ask);
   void take_text(int number, std::string text, FinishReason finish, const Usage& usage);
-  // The kernel goes to the judge, or waits for the verdict on an equal one.
+  // Queues the kernel for the judge. If an equal kernel is being judged, it waits for that verdict.
   Status place(int number);
   Status conclude(int number, Verdict verdict, int same_as);
   void finish(int number, Verdict verdict, int same_as, double seconds);
@@ -68,11 +72,11 @@ class Search {
   SearchRequest request_;
   SearchLog& log_;
   History history_;
-  std::map<int, Attempt> open_;            // written, and not judged
-  std::map<int, std::vector<int>> twins_;  // the judged attempt -> those that wait for its verdict
-  std::deque<int> unasked_;                // an earlier process asked these, and got no answer
-  std::deque<int> unjudged_;               // their kernels go to the judge next
-  std::deque<int> finished_;               // for next_finished()
+  std::map<int, Attempt> open_;            // attempts with a kernel and without a verdict
+  std::map<int, std::vector<int>> twins_;  // an attempt at the judge -> those with an equal kernel
+  std::deque<int> unasked_;                // asks of an earlier process that have no answer
+  std::deque<int> unjudged_;               // attempts whose kernels go to the judge next
+  std::deque<int> finished_;               // attempts that next_finished() has yet to return
   std::string why_over_;
   double earlier_seconds_ = 0;
   Stopwatch watch_;

@@ -21,8 +21,8 @@ namespace tritonsmith::serve {
 inline constexpr std::size_t kMostItems = 1000;
 
 std::vector<std::string_view> completion_call_paths();
-// Nothing where the path is none of those above. An error is the caller's: it names the member at
-// fault.
+// Returns nothing if completion_call_paths() does not have the path. An error names the member of
+// the body that is wrong.
 std::optional<Result<Json>> answer_completion_call(std::string_view path, std::string_view body);
 
 }  // namespace tritonsmith::serve

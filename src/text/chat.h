@@ -1,10 +1,10 @@
-// Chat: renders conversations to token ids in the formats of the supported families:
+// ChatTemplate: renders conversations to token ids in the formats of the supported families:
 //   ChatML  <|im_start|>user\n...<|im_end|>\n<|im_start|>assistant\n...<|im_end|>\n
 //   Llama 3 <|start_header_id|>user<|end_header_id|>\n\n...<|eot_id|>...
-// A mask marks the assistant's text and the token that ends it, from which training learns.
-// Rendering only appends: a conversation's ids are a prefix of those of its continuation.
-// Completions are inserted as the sampled tokens and are never tokenized again. Special tokens in a
-// message's text remain plain text.
+// A mask marks the tokens that training learns from: the assistant's text and the token that ends
+// it. Rendering only appends, so the ids of a conversation begin those of its continuation. A
+// completion enters as the sampled tokens and is never tokenized again. If a message's text spells
+// a special token, it stays plain text.
 #pragma once
 
 #include <span>
@@ -22,8 +22,8 @@ enum class Role { system, user, assistant };
 struct Message {
   Role role = Role::user;
   std::string content;
-  // An assistant's message as it was sampled, with or without the token that ended it. Where there
-  // are tokens, a template renders them and not the content: nothing is tokenized again.
+  // The sampled tokens of an assistant's message, with or without the token that ended it. If there
+  // are tokens, a template renders them and ignores the content.
   std::vector<TokenId> tokens = {};
   bool operator==(const Message&) const = default;
 };
@@ -33,15 +33,16 @@ struct RenderedChat {
   std::vector<bool> assistant_mask;  // one entry for each token
 };
 
-// The frame of a message: open, role, close, gap, content, end, after_end. `open` and `end` are
-// single tokens; `begin` and `close` are too, unless they are empty.
+// The parts of a message in their order: open, role, close, gap, content, end, after_end. `open`
+// and `end` are single tokens. `begin` and `close` are single tokens or empty.
 struct ChatFormat {
   std::string_view begin;        // before the first message
   std::string_view open, close;  // around the role
   std::string_view gap;          // text between role and content
   std::string_view end;          // ends a message, and generation
   std::string_view after_end;    // text
-  // text before the system message's own; without a system message it adds one
+  // Text at the beginning of the system message. A conversation without a system message gets one
+  // that holds only this text.
   std::string_view system_preamble;
   bool trims = false;  // drops white space around a message's content
 };
@@ -58,13 +59,13 @@ class ChatTemplate {
   void append(RenderedChat& chat, const Message& message) const;
   // Appends "<|im_start|>assistant\n", which the model continues.
   void append_generation_prompt(RenderedChat& chat) const;
-  // Appends the sampled completion and the token that ends its turn, which the completion may
-  // contain already.
+  // Appends the sampled completion. If the token that ends a turn is not its last one, this adds
+  // it.
   void append_completion(RenderedChat& chat, std::span<const TokenId> completion) const;
 
   // Returns the ids of a prompt, ready for a completion.
   std::vector<TokenId> prompt_tokens(std::span<const Message> messages) const;
-  // The token at which generation ends: <|im_end|> or <|eot_id|>.
+  // Returns the token that ends a completion: <|im_end|> or <|eot_id|>.
   TokenId stop_token() const { return end_; }
 
  private:

@@ -1,10 +1,10 @@
 // Conversation: the messages of a later turn. They are the first prompt's messages, then, for each
 // earlier turn that is shown, what the assistant wrote and the feedback on it.
 //
-// Where the assistant's messages carry their tokens and all earlier turns are shown, rendering is
-// token-exact: a turn's prompt and completion are together a prefix of the next turn's prompt. So a
-// whole trajectory is one sequence for training. Which turns are shown is context management (Dr.
-// Kernel, arXiv 2602.05885: the best 4 by reward).
+// If the assistant's messages carry their tokens and all earlier turns are shown, rendering is
+// exact: the tokens of a turn's prompt and completion begin the next turn's prompt. So training
+// gets a whole trajectory as one sequence. Context management chooses the turns that are shown. Dr.
+// Kernel (arXiv 2602.05885) shows the best 4 by reward.
 #pragma once
 
 #include <span>

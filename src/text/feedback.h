@@ -1,9 +1,9 @@
 // Feedback: a verdict as text for a model. For a failure it says what failed, on which line of the
-// candidate, and by how much. For a correct kernel it says its time against the reference, and
-// which kernels and operators took the time. The style is that of prompts: full has sentences and
-// asks for the next answer, compact is for small models trained here. The functions are pure. The
-// text fits on a screen: parts that a candidate could make long (messages, source lines, names) are
-// cut.
+// candidate, and by how much. For a correct kernel it gives the time beside the reference's, and
+// the kernels and operators that took the time. The styles are those of prompts: `full` has
+// sentences and asks for the next answer, `compact` is short. The text fits on a screen, because it
+// cuts all that a candidate could make long: messages, source lines and names. The functions are
+// pure.
 #pragma once
 
 #include <string>

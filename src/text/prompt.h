@@ -1,9 +1,13 @@
-// Prompts: the conversation that asks a model for the kernel of a task. There are two kinds, as in
-// KernelTune's data sets. implementation: "write a kernel for this operation", from the task's
-// instruction and the shapes of its inputs. conversion: "turn this module into a Triton kernel",
-// from its source. There are two styles. full explains the interface and the form of the answer.
-// compact contains only the differences between tasks, for small models trained here, which learn
-// the rest from examples. The functions are pure: equal tasks and configs give equal prompts.
+// Prompts: the messages that ask a model for the kernel of a task. There are two kinds, as in
+// KernelTune's data sets:
+//   implementation  "write a kernel for this operation"; it shows the task's instruction and the
+//                   shapes of its inputs
+//   conversion      "turn this module into a Triton kernel"; it shows the module's source
+// There are two styles:
+//   full            explains the interface and the form of the answer
+//   compact         shows only what differs between tasks; small models that are trained here learn
+//                   the rest from examples
+// The functions are pure: equal tasks and configs give equal prompts.
 #pragma once
 
 #include <string>
@@ -44,11 +48,11 @@ struct PromptConfig {
   bool operator==(const PromptConfig&) const = default;
 };
 
-// A task without an instruction is always a conversion.
+// Returns the messages for a task. A task without an instruction always gets a conversion prompt.
 std::vector<Message> prompt_for(const Task& task, const PromptConfig& config);
 
-// Parts of a task's source, found by lines alone, because the source may be any text. input_facts
-// returns get_inputs, get_init_inputs and the constants beside them.
+// Returns get_inputs, get_init_inputs and the constants beside them. It finds them line by line and
+// does not parse, because the source may be any text.
 std::string input_facts(std::string_view source);
 // Returns the source without imports, comments and empty lines.
 std::string without_padding(std::string_view source);

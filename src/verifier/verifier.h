@@ -61,9 +61,9 @@ class Verifier {
   static Result<std::unique_ptr<Verifier>> open(const VerifierConfig& config, VerifierParts parts);
 
   Status submit(const Subject& subject);
-  // Nothing at the deadline, or when no subject is in flight.
+  // Returns nothing at the deadline, or if no subject is in flight.
   Result<std::optional<Opinion>> next(Deadline deadline);
-  // Its votes that are on their way still come, and are stored.
+  // Gives up a subject. Votes that are on their way still arrive and are stored.
   void cancel(std::uint64_t id);
   bool is_idle() const { return subjects_.empty(); }
 
@@ -99,13 +99,15 @@ class Verifier {
 
 // Returns the verdict as it was before a verifier spoke.
 Verdict without_opinion(Verdict verdict);
-// Says whether a verifier of this scope is asked about the kernel. The verdict is one before it spoke.
+// Says whether a verifier of this scope is asked about the kernel. The verdict is one before it
+// spoke.
 bool is_asked_about(const Verdict& verdict, Scope scope);
 
 // Puts the opinion's findings into the verdict, in the place of an earlier opinion's.
 void add_opinion(const Opinion& opinion, Verdict& verdict);
 
-// Asks about all subjects, and returns the opinions in their order. `tell` hears how many there are.
+// Asks about all subjects, and returns the opinions in their order. `tell` hears how many there
+// are.
 Result<std::vector<Opinion>> review_all(Verifier& verifier, std::vector<Subject> subjects,
                                         const std::function<void(std::size_t)>& tell = nullptr);
 

@@ -44,7 +44,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, E& value,
       ->default_str(std::string(name_of(value)));
 }
 
-// 0 for success; otherwise prints "tritonsmith: MESSAGE" on stderr.
+// Returns the exit code. After a failure it prints "tritonsmith: MESSAGE" on stderr.
 ExitCode finish(const tl::unexpected<Error>& failed);
 ExitCode finish(const Status& status);
 ExitCode finish(const Result<ExitCode>& result);

@@ -1,6 +1,6 @@
-// Authors: what writes kernels for eval, write and quickstart, with the prompts that it is asked
-// with. ModelAuthor is a model directory: weights, tokenizer, chat format and engine. A model behind
-// a server is in remote_author.h.
+// Author: the model that writes kernels for eval, write and quickstart, and the form of its prompts.
+// ModelAuthor is a model directory: weights, tokenizer, chat format and engine. remote_author.h has a
+// model behind a server.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ class OpenedAuthor {
   // It belongs to a model directory, and is nullptr if the model has no tokens here.
   virtual generate::TokenWriter* token_writer() { return nullptr; }
   virtual const text::Tokenizer* tokenizer() const { return nullptr; }
-  // By the prices of a remote model; 0 where there are none.
+  // Returns what a completion costs by the prices of a remote model, or 0 if it has none.
   virtual double cost_of(const Usage& /*usage*/) const { return 0; }
   // Says what the author took, and writes it into the directory unless that is empty.
   virtual Status account(const std::filesystem::path& /*directory*/) { return ok(); }

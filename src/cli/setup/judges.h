@@ -1,4 +1,4 @@
-// The gym of the commands: in this program, or a remote service.
+// Starts the judge of a command: in this program, or as the client of a `gym serve`.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,19 @@
 
 namespace tritonsmith::cli {
 
-// This program itself, as `gym-referee`.
+// Returns the program that referees run: this program itself, as `gym-referee`.
 gym::judge::RefereeProgram own_referee();
 
-// Judges in this program; for who has it pass the self-test himself. `pool` captures and compiles;
-// without one this machine does.
+// Starts a judge in this program without its self-test, which the caller then has to run. `pool`
+// captures and compiles candidates. If it is null, a pool of this machine does.
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
     const gym::judge::LocalJudgeConfig& config,
     std::unique_ptr<gym::capture::CapturePool> pool = nullptr);
 
-// The same, tested. The first time that this program, with this Python, judges on these GPUs
-// it shows that it judges (gym/judge/start_check.h), some seconds; the user's cache remembers
-// that it did. Fails where a kernel was misjudged.
+// Starts a judge in this program with its self-test (gym/judge/start_check.h). The self-test takes
+// some seconds. It runs only the first time that this program judges with this Python on these
+// GPUs, because the user's cache remembers it. Fails if the judge misjudged one of the test's
+// kernels.
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
     const gym::judge::LocalJudgeConfig& config);
 
@@ -36,8 +37,9 @@ struct GymChoice {
   int processes = 1;  // processes that judge at the same time and share the cores
 };
 
-// Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;
-// with an empty one nothing is kept. A service has its own.
+// Opens the judge that `gym` names. A judge in this program keeps its verdict store and its secret
+// in `directory`, so that a resumed run finds its verdicts. If `directory` is empty, it keeps
+// nothing.
 Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
                                                     const GymChoice& gym = {});
 

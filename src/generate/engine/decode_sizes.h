@@ -6,7 +6,7 @@
 
 namespace tritonsmith::generate::engine {
 
-// There is a CUDA graph for each of these numbers of rows. A step uses the smallest that suffices.
+// Returns the smallest number of rows that has a CUDA graph and is at least `rows`.
 std::int64_t bucket_of(std::int64_t rows);
 
 // The number of parts of a sequence that attention reads in parallel. It is the smallest that gives

@@ -1,5 +1,5 @@
 // LeasedEngine: an engine on a GPU on which kernels are timed too (base/lease.h). It decodes
-// only while it holds the GPU's lease. Between steps it gives the lease to whoever waits for it.
+// only while it holds the GPU's lease. Between steps it gives the lease to a program that waits.
 // Between calls it holds nothing, because its caller may wait for a verdict that waits for the
 // lease.
 #pragma once

@@ -22,14 +22,14 @@ namespace tritonsmith::gym::api {
 struct SelfTestJob {
   // The number of the referee that runs the plan. Other jobs go to any free referee.
   int referee = 0;
-  bool is_right = false;  // the known answer about the kernel
-  // Each process that replaces this referee is asked the same job.
+  bool is_right = false;  // the known answer: whether the kernel is correct
+  // If the referee's process dies, each process that replaces it gets this job, too.
   bool is_asked_again = false;
 };
 
 struct JudgeJob {
-  std::uint64_t id =
-      0;  // the caller's; comes back with the verdict, must differ between jobs in flight
+  // The caller chooses it, and gets it back with the verdict. It differs between jobs in flight.
+  std::uint64_t id = 0;
   Task task;
   std::string kernel;  // the candidate's Python source, which defines ModelNew
   Policy policy = Policy::strict;
@@ -37,15 +37,15 @@ struct JudgeJob {
   Strides strides = Strides::any;
   Backend backend = Backend::automatic;
   int trials = 3;
-  // The class of devices that it must be judged on: "NVIDIA H200", "sm_90", "gpu" or "cpu". Empty:
-  // any. A judge of one machine judges on the devices that it has.
+  // The class of devices that must judge the job: "NVIDIA H200", "sm_90", "gpu" or "cpu". Empty:
+  // any device may. A judge of one machine ignores this and uses the devices that it has.
   std::string device;
   // Baselines to time on a GPU beside the reference: eager, torch_compile.
   std::vector<std::string> baselines;
   bool use_store = true;  // answer repeated jobs from the verdict store, and add to it
-  // PTX that takes the place of a kernel's own, by the kernel's name (KernelReport::ptx_name). A job
-  // without such a kernel fails. The verdict shall hold the compiler's own PTX if `shows_ptx` is set.
-  // Only a LocalJudge knows either, and it never answers such jobs from the store.
+  // Edited PTX that replaces a kernel's own, by the kernel's name (KernelReport::ptx_name). The job
+  // fails if it has no kernel of that name. With `shows_ptx` the verdict holds the compiler's own
+  // PTX. Only a LocalJudge supports these two members. It never answers such jobs from its store.
   std::map<std::string, std::string> ptx = {};
   bool shows_ptx = false;
   std::optional<SelfTestJob> self_test;
@@ -71,8 +71,8 @@ struct DeviceUse {
   double busy_seconds = 0;
   std::uint64_t restarts = 0;  // times that another process took the place of its referee
   std::string gpu = {};        // its UUID; empty: it is no GPU
-  // The number of calibrations so far. The next two members describe the last one: its result and its
-  // beginning.
+  // The number of calibrations so far. `calibration` is the result of the last one, and
+  // `calibrated` the time when it began.
   std::uint64_t calibrations = 0;
   Calibration calibration = {};
   TimePoint calibrated = {};
@@ -87,7 +87,7 @@ class Judge {
   virtual Result<std::optional<Judged>> next(Deadline deadline) = 0;
   // Drops the job. A verdict that is already finished may still arrive.
   virtual void cancel(std::uint64_t id) = 0;
-  // The devices of this program. A judge elsewhere has none here.
+  // Returns the devices of this program. A judge on another machine returns none.
   virtual std::vector<DeviceUse> devices() const { return {}; }
 };
 

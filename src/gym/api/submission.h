@@ -1,6 +1,6 @@
-// Submission: one job as a client sends it to `gym serve`: the job, its priority and the client
-// that receives the verdict. It is written to and read from JSON. The reader treats every byte as
-// hostile and reports an error in one line. docs/service.md has the fields.
+// Submission: what a client sends to `gym serve` for one job. It has the job, its priority and the
+// client that receives the verdict. Its JSON comes from the network, so the reader treats every
+// byte as hostile and reports an error in one line. docs/service.md has the fields.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Submission {
 struct SubmissionLimits {
   std::size_t source_bytes = std::size_t{1} << 20;  // of a task or a kernel
   std::size_t batch = 1000;
-  // The sum over all tasks and kernels, after the members meant for all jobs were copied into each.
+  // The sum over all tasks and kernels of a batch. A task that all jobs share counts for each job.
   std::size_t batch_bytes = std::size_t{64} << 20;
   Comparison comparison = Comparison::budget;  // for jobs that name none
 };

@@ -1,8 +1,8 @@
 // CapturePool: the part of the gym that runs candidates' Python, and the interface to it. Each
 // capture runs in a jailed guest process of its own, freshly forked from a warm zygote. Each
-// compilation runs in a long-lived jailed worker. The result is data that the guest made, which is
-// hostile and must be parsed as such, or a typed failure. The pool itself establishes how a guest
-// ended and never asks the guest.
+// compilation runs in a long-lived jailed worker. The result is data that the guest made, or a
+// typed failure. The data is hostile, and its parser must expect that. The pool itself observes how
+// a guest ended, and believes nothing that the guest says about it.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
 //   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., ...},
@@ -34,21 +34,21 @@
 namespace tritonsmith::gym::capture {
 
 struct CaptureConfig {
-  // Guests that run at the same time, each under a uid of its own, and compile workers that run at
-  // the same time. Compile workers have a little more than half of the guests' work.
+  // The number of guests that run at the same time, each under a uid of its own.
   int slots = std::max(2, usable_cores());
+  // The number of compile workers. They have a little more than half of the guests' work.
   int compilers = std::max(1, usable_cores() / 2);
-  // Keeps a second warm zygote that replaces one that dies. It costs some 300 MB of memory and
-  // several seconds of one core after the first zygote is ready.
+  // Keeps a second warm zygote, which takes over if the first one dies. The spare costs some 300 MB
+  // of memory, and several seconds of one core once.
   bool spare_zygote = usable_cores() >= 4;
-  // Seconds for which the first zygote must have been ready before the spare starts. So a short run
-  // with a few verdicts does not pay for a spare.
+  // The spare starts so many seconds after the first zygote was ready. So a short run with a few
+  // verdicts does not pay for it.
   double spare_zygote_after = 2;
   // Wall-clock limit of a guest, from its fork. The limit of CPU time is half as much again.
   int capture_seconds = 20;
   int compile_seconds = 60;             // wall clock of one compilation
   double compile_budget_seconds = 180;  // compile time of all kernels of one job
-  int compiles_per_worker = 500;        // then a fresh worker takes over
+  int compiles_per_worker = 500;        // after so many, a fresh worker takes over
   int memory_mib = 4096;                // address space in addition to the warm zygote's
   int output_kib = 256;                 // limit of a guest's stdout and of its stderr
   int plan_mib = 16;                    // limit of a guest's plan
@@ -56,13 +56,14 @@ struct CaptureConfig {
   int compile_cache_mib = 256;          // compiled kernels in memory
   std::string compile_cache_directory;  // empty: in memory only
   int compile_cache_disk_mib = 4096;    // compiled kernels in the directory
-  // Folder for bytecode of Python packages that have none beside them. Empty: none is kept.
+  // A folder for the bytecode of Python packages whose own folder holds none. Empty: it is not
+  // kept.
   std::string bytecode_directory = cache_directory("bytecode");
   std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's
   std::vector<std::string> data;  // folders that guests may read, for tasks that load files
-  // Jail layers that must hold before anything runs. Each outcome reports the layers that hold.
-  // Either the sandbox root ("sandbox_root") or Landlock must hold, because nothing else keeps a guest from
-  // GPU nodes, which every user may open.
+  // The jail layers that must hold before anything runs. Each outcome reports the layers that hold.
+  // Every user may open the device files of GPUs. Only the sandbox root ("sandbox_root") and
+  // Landlock keep a guest from them, so one of these two must hold.
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
                                               "sandbox_root|landlock"};
   static Fields<CaptureConfig> fields();
@@ -79,7 +80,7 @@ struct CaptureRequest {
   std::string init_args_json;
   std::string inputs_json;
   std::string tensors_json;  // the plan's "tensors", to which the indices in all three refer
-  std::string known_json;    // what follows from the task alone about the values of its inputs
+  std::string known_json;    // facts about the inputs' values that follow from the task alone
   std::string target = "sm_90";
   // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
   // guest sees a chip of the target.
@@ -101,7 +102,7 @@ class CapturePool {
   using CaptureDone = std::function<void(CaptureOutcome)>;
   using CompileDone = gym::compile::CompileDone;
 
-  // Returns once the zygote is starting. Work submitted meanwhile waits for it, some seconds.
+  // Returns when the zygote has begun to start, which takes some seconds. Requests wait for it.
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config);
   virtual ~CapturePool() = default;
 
@@ -111,7 +112,7 @@ class CapturePool {
   // Kills the guest. The pool does not call the callback, unless the call has already begun.
   virtual void cancel(std::uint64_t id) = 0;
 
-  // Versions of what captures and compiles. Fails with the reason if no zygote started.
+  // Returns the versions of Python, torch and Triton in the zygote. Fails if no zygote started.
   struct Versions {
     std::string python, torch, triton;
     double start_ms = 0;  // start of the zygote, including imports and warm-up

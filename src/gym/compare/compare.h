@@ -1,10 +1,11 @@
 // Compares a candidate's result with the reference's. Types, shapes and integers must be equal.
-// Floating values must lie within KernelBench's tolerance. If a float64 replay of the reference
-// exists, they must also lie within a budget that scales with the output, so that small outputs are
-// checked too. Comparison::allclose uses KernelBench's tolerance alone. NaN and infinity must stand
-// in the same places. Where float32 does not determine an output to the tolerance, a candidate
-// about as exact as PyTorch passes. An example is cos(3 * sum(x)), which depends on the last bits
-// of the sum.
+// Floating values must lie within KernelBench's tolerance. NaN and infinity must stand in the same
+// places. If a float64 replay of the reference exists, values must also lie within a budget around
+// it, which scales with the output. So small outputs are checked, too. Comparison::allclose leaves
+// the budget out.
+//
+// Some outputs are less exact than the tolerance even in PyTorch: cos(3 * sum(x)) depends on the
+// last bits of the sum. There a candidate passes if it is about as exact as PyTorch.
 #pragma once
 
 #include <optional>
@@ -28,17 +29,17 @@ Tolerance tolerance_of(c10::ScalarType dtype);
 // Tells whether KernelBench has a tolerance for the dtype (fp32, fp16, bf16). We set the others.
 bool is_kernelbenchs(c10::ScalarType dtype);
 
-// The unit of the plain tolerance's absolute part: KernelBench's 1, or the output's own size if
-// that is larger. The size applies to trials in which the judge itself enlarged the inputs.
+// The number that the tolerance's absolute part is multiplied by. one: 1, as in KernelBench.
+// output_size: the output's own size if that is above 1, for trials with enlarged inputs.
 enum class AbsoluteUnit { one, output_size };
 
 // The wrong elements of one tensor.
 struct Mismatch {
   std::int64_t first = -1, count = 0, unwritten = 0;
-  bool only_exact = false;  // within the plain tolerance, but outside the budget
+  bool only_exact = false;  // all lie within KernelBench's tolerance, and outside the budget
   double max_abs = 0, max_rel = 0;
-  // The error of the worst finite element, divided by the allowed error. 0: unknown, as on a GPU.
-  // It is at most 1 if only right elements were measured.
+  // The error of the worst finite element, divided by the error that is allowed there. It exceeds 1
+  // if an element is wrong. 0: unknown, as on a GPU.
   double worst = 0;
 };
 
@@ -84,13 +85,13 @@ struct CompareOptions {
   Comparison rule = Comparison::budget;
   Strides strides = Strides::any;
   Tolerance tolerance = compare::tolerance_of(Precision::bits_32);
-  double widened = 1;  // the factor by which the tolerance exceeds its type's
+  double widened = 1;  // the tolerance is this factor times its type's tolerance
   AbsoluteUnit unit = AbsoluteUnit::one;
-  // A tolerance extension that an earlier comparison found for the same reference (Numerics). A
-  // candidate within it is right.
+  // The tolerance extension that an earlier comparison found for the same reference (Numerics). An
+  // element within it is right.
   double tolerance_extension = 0;
-  // Large numbers that the task itself writes, such as a mask's -1e9. Elements that hold one count
-  // for themselves: the size of the others says how far those may be off.
+  // Large numbers that the task itself writes, such as a mask's -1e9. Elements that hold one of
+  // them are compared apart, so that their size does not loosen the budget of all others.
   std::vector<double> fills = {};
   tensors::Filler filler = tensors::Filler::nan;  // content of the candidate's unwritten elements
   // Also measures right elements against what is allowed (Numerics::worst_share). CPU only.
@@ -98,7 +99,8 @@ struct CompareOptions {
   DeviceComparison* device = nullptr;  // null: the CPU reaches the tensors
 };
 
-// Marks the elements of the reference that hold one of these numbers. Undefined if none does.
+// Returns a mask of the elements that hold one of these numbers, or an undefined tensor if none
+// does.
 at::Tensor filled_elements(const at::Tensor& reference, const std::vector<double>& fills);
 
 // Compares one tensor, adds to `numerics`, and returns an error if the candidate is wrong.
@@ -111,8 +113,8 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
 // finite on both sides do not count.
 double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
-// As own_error(), but each error is in units of the element's own size plus the output's (at least
-// 1), as for values on perturbed inputs. It serves outputs whose elements differ much in size.
+// Does the same as own_error() in other units: an element's own size plus the output's, at least 1.
+// It serves outputs whose elements differ much in size, as on perturbed inputs.
 double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracle);
 
 // A result as a tree of values. Two sides match if they have the same lists, tuples, dicts and

@@ -1,7 +1,8 @@
-// All numbers by which results are compared: the tolerance of each precision, the budget around the
-// exact result, and the factors that extend a tolerance. The code for the CPU calls these functions;
-// the CUDA source of the judge's kernels is made from the same constants (cuda/judging_source.cc).
-// docs/numerics.md explains the numbers. This header needs no LibTorch. Any thread.
+// ToleranceRules: all constants by which results are compared. It has the tolerance of each
+// precision, the budget around the exact result, and the factors that extend a tolerance. Code for
+// the CPU calls these functions. cuda/judging_source.cc writes the same constants into the judge's
+// device kernels. docs/numerics.md explains the numbers. This header needs no LibTorch. Any thread
+// may call it.
 #pragma once
 
 #include <algorithm>
@@ -9,42 +10,44 @@
 
 namespace tritonsmith::gym::compare {
 
-// The precision of a dtype; each is coarser than the one before it. A complex number has the
-// precision of its parts. Integers and booleans are compared exactly.
+// The precision of a dtype. Each value is coarser than the one before it. A complex dtype has the
+// precision of its parts. Integers and booleans are `exact`: they must be equal.
 enum class Precision { exact, bits_64, bits_32, bits_16, bits_8 };
 
-// PyTorch rounds to these precisions between its operators, which costs about as much as the
-// tolerance allows.
+// Says whether rounding once to this precision costs about as much as the tolerance allows. PyTorch
+// rounds after each of its operators.
 constexpr bool is_coarse(Precision precision) { return precision >= Precision::bits_16; }
 
-// How far a candidate may be from PyTorch, in PyTorch's own errors, if it is about as exact as
-// PyTorch. `most` limits that, in units of the tolerance.
+// The tolerance extension for outputs that PyTorch itself computes coarsely. A candidate passes if
+// its errors are at most so many times PyTorch's: `worst` times the largest, `average` times the
+// root mean square. `most` is the limit for all, in units of the tolerance.
 struct ExtensionRules {
   double worst = 0, average = 0, most = 0;
 };
 
 struct ToleranceRules {
-  // Absolute and relative alike. KernelBench has those of 16 and 32 bits; the others are ours. A
-  // value that was float32 on its way is outside the tolerance of 64 bits.
+  // Each number is the absolute and the relative tolerance. Those of 16 and 32 bits are
+  // KernelBench's, the others are ours. The tolerance of 64 bits finds any value that was rounded
+  // to float32.
   double of_64_bits = 1e-9, of_32_bits = 1e-4, of_16_bits = 1e-2, of_8_bits = 1e-1;
 
-  // The budget: how far a candidate may be from the exact result. The floor counts beside the
-  // output's size, and the factor multiplies PyTorch's own error.
+  // The budget is the distance that a candidate may have from the exact result (budget_slack). The
+  // floor is added to the output's size. The factor multiplies PyTorch's own error.
   double budget_floor = 0.005;
   double own_error_factor = 32;
 
-  // The budget applies where PyTorch's own error is at most this share of tolerance * rms(exact).
-  // In 16 bits rounding the output costs more than a tenth of that already.
+  // The budget applies if PyTorch's own error is at most this share of tolerance * rms(exact). In
+  // 16 bits the share is larger, because rounding the output alone costs more than a tenth.
   double usable_share = 0.1, usable_share_where_coarse = 2;
 
-  // Up to this share of its tolerance, PyTorch's own rounding leaves room for a decision.
+  // A perturbed trial counts only if PyTorch's own error is at most this share of the tolerance.
   double precise_share = 0.4;
 
-  // In 16 bits PyTorch rounds between operators what one kernel need not round. So a candidate must
-  // there be no less exact than PyTorch, at worst and on average.
+  // In 16 bits PyTorch rounds after each operator, and one kernel for all of them need not. So
+  // there a candidate must be as exact as PyTorch, at worst and on average.
   ExtensionRules extension_32_bits = {.worst = 8, .average = 5, .most = 100};
   ExtensionRules extension_16_bits = {.worst = 1, .average = 1, .most = 10};
-  // No tolerance extension follows from a reference whose own error is not below this.
+  // A reference whose own error is at least this large is noise, and extends no tolerance.
   double noise = 0.5;
 
   constexpr double tolerance_of(Precision precision) const {
@@ -67,8 +70,9 @@ struct ToleranceRules {
     return is_coarse(precision) ? usable_share_where_coarse : usable_share;
   }
 
-  // The part of the budget that all elements share; each adds tolerance * |exact|. `rms` is the root
-  // mean square of the exact values, `own_error` the largest |reference - exact|.
+  // Returns the part of the budget that is the same for all elements. Each element adds tolerance *
+  // |exact|. `rms` is the root mean square of the exact values, `own_error` the largest |reference
+  // - exact|.
   constexpr double budget_slack(double tolerance, double rms, double own_error) const {
     return tolerance * (rms + budget_floor) + own_error_factor * own_error;
   }
@@ -76,8 +80,8 @@ struct ToleranceRules {
 
 inline constexpr ToleranceRules kToleranceRules;
 
-// A tolerance and where it comes from. The rules follow the precision and not the value, which a
-// task may tighten and a trial may widen.
+// A tolerance and the precision from which it follows. A task may tighten the value, and a trial
+// may widen it. The rules depend on the precision, which stays.
 struct Tolerance {
   double value = 0;
   Precision widest = Precision::exact;  // the coarsest of the task's floating types

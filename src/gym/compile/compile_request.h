@@ -23,8 +23,8 @@ struct CompileRequest {
   std::string target = "sm_90";
   // Edited PTX, which is assembled in place of the compiler's own. Empty: there is none.
   std::string ptx;
-  bool wants_ptx = false;  // the reply shall hold the compiler's own PTX
-  std::uint64_t job = 0;   // the job that the kernel belongs to, for turns; 0: a job of its own
+  bool wants_ptx = false;  // the reply then holds the compiler's own PTX
+  std::uint64_t job = 0;   // the kernel's job, as jobs take turns; 0: a job of its own
 };
 
 struct CompiledKernel {

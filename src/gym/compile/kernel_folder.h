@@ -1,7 +1,8 @@
 // KernelFolder: compiled kernels in a folder on disk, bounded by bytes. Several processes may share
 // the folder without talking to each other. Each of its 256 subfolders gets an equal part of the
-// bytes. Whoever adds a file looks at that subfolder only, and removes the files there that were
-// used longest ago. A kernel whose file is gone is compiled again. One thread uses a KernelFolder.
+// bytes. A process that adds a file looks at that subfolder only, and removes the files there that
+// were used longest ago. A kernel whose file is gone is compiled again. One thread uses a
+// KernelFolder.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ class FusedOracles {
     std::optional<Module> module;
     CUfunction function = nullptr;
   };
-  // By source. An entry has no function if the source did not compile.
+  // The kernels by their source. An entry has no function if its source did not compile.
   ByteCache<Made> made_{std::size_t{64} << 20};
   std::string compiling_;  // the source that is being compiled
   std::future<Result<std::string>> cubin_;

@@ -1,7 +1,7 @@
-// Device: the memory in which a referee's tensors live, and all that the referee does to them
-// besides LibTorch's operators. It seeds generators, fills new memory, waits for work, tells
-// whether a tensor changed, and compares. The CPU's device is here, the GPU's in cuda_device.h.
-// Only the referee's one thread calls it.
+// Device: the CPU or the GPU on which a referee's tensors live. It does to tensors what LibTorch's
+// operators do not do: it seeds generators, fills new memory, waits for work, tells whether a
+// tensor changed, and compares. cpu_device() is below; cuda_device.h has the GPU's. Only the
+// referee's one thread calls it.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct Snapshot {
   std::uint64_t print = 0;
 };
 
-// Changes of single elements, rows and slices, which no one factor makes (trial/perturb/patterns.h).
+// Changes of single elements, rows and slices. trial/perturb/patterns.h describes each.
 enum class Pattern {
   none,
   uneven,
@@ -41,16 +41,15 @@ enum class Pattern {
   listed
 };
 
-// The change that a trial makes to a drawn input: x * factor + shift. Before that, all but a share
-// `kept` of the elements, chosen at random from the seed, are multiplied by `rest`, and a pattern
-// changes single elements. `reach` is the pattern's size, and `numbers` are those it puts in, or moves
-// rows by.
+// The change that a trial makes to a drawn input, in three steps. A random share `kept` of the
+// elements stays as it is, and the others are multiplied by `rest`. Then the pattern changes single
+// elements by up to `reach`, or with `numbers`. Then x becomes x * factor + shift.
 struct InputChange {
   double factor = 1, shift = 0, kept = 1, rest = 0;
   std::uint64_t seed = 0;
   Pattern pattern = Pattern::none;
   double reach = 0;
-  bool may_tie = true;  // rows may hold one value throughout
+  bool may_tie = true;  // the pattern may make rows of equal values
   std::vector<double> numbers = {};
   std::vector<std::int64_t> places = {};  // indices at which large elements are put
   bool changes() const { return factor != 1 || shift != 0 || kept < 1 || pattern != Pattern::none; }
@@ -101,9 +100,9 @@ class Device {
   virtual bool spent() const = 0;
 
   virtual std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) = 0;
-  // Changes and copies all inputs, in one pass over each, and takes a snapshot of the result.
-  // copied(k) returns that once wait() has returned. Returns false, and does nothing, if the device
-  // cannot do it for one of them.
+  // Changes all inputs, copies them and takes their snapshots, in one pass over each. Once wait()
+  // has returned, copied(k) returns the snapshot of input k. If the device cannot do this for one
+  // of the inputs, it changes none and returns false.
   virtual bool change_and_copy(std::span<DrawnInput>) { return false; }
   virtual Snapshot copied(std::size_t) const { return {}; }
   virtual bool unchanged(const at::Tensor& now, const Snapshot& before) = 0;
@@ -113,7 +112,7 @@ class Device {
   // Announces a call of each_unchanged() for these tensors. They do not change until then, so the
   // device may queue the work now.
   virtual void foresee(std::span<const at::Tensor>) {}
-  // Returns the comparison for tensors that the CPU cannot reach, or null if it can.
+  // Returns the comparison that runs on this device, or null if the CPU can reach its tensors.
   virtual compare::DeviceComparison* comparison() = 0;
   // Frees memory kept for the next job, if other processes on the device would lack it.
   virtual void release() {}

@@ -1,5 +1,5 @@
-// The file in which `doctor` keeps the measured rates of a GPU for later judges: one for each name of
-// a GPU, in the user's cache.
+// The file in which `doctor` keeps the measured rates of a GPU for later judges: one for each name
+// of a GPU, in the user's cache.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace tritonsmith::gym::judge {
 
-// Nothing where this GPU was never measured, or the file cannot be read.
+// Returns nothing if this GPU was never measured, or the file cannot be read.
 std::optional<Ceilings> known_ceilings(const std::filesystem::path& folder, const std::string& gpu);
 Status keep_ceilings(const std::filesystem::path& folder, const Ceilings& ceilings);
-// "~/.cache/tritonsmith/ceilings"; empty where there is no home.
+// Returns "~/.cache/tritonsmith/ceilings", or an empty path if the user has no home directory.
 std::filesystem::path ceilings_folder();
 
 }  // namespace tritonsmith::gym::judge

@@ -1,7 +1,7 @@
 // Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens reaches
-// it as an event: a submission, a finished capture, a compiled kernel, a referee's report. It
-// never waits for anything else. A job passes these stages, and the first that decides the
-// verdict is the last:
+// it as an event: a submission, a finished capture, a compiled kernel, a referee's report. It never
+// waits for anything else. A job passes these stages, and ends at the first stage that decides its
+// verdict:
 //
 //   submitted -> verdict store -> inspected -> task captured -> candidate captured
 //                                              (once a task)
@@ -11,16 +11,18 @@
 //
 //   on a GPU:  candidate captured ---> every kernel compiled ---> refereed ---> verdict
 //
-// On a GPU the compiled kernels are what runs, so there the referee comes after the compilers.
-// Beside these stages, a referee of the same kind lints each captured task once (task_lints.h), and
-// verdicts wait for its findings. A kernel that does not compile decides the verdict, so the job's
-// later kernels are not compiled.
+// On a GPU the referee runs the compiled kernels, so it waits for the compilers. A kernel that does
+// not compile decides the verdict, so the job's later kernels are not compiled. In addition, a
+// referee of the same kind lints each captured task once (task_lints.h). Verdicts wait for its
+// findings.
 //
-// A job that hits a deadline is retried once, alone: no new job starts, the running jobs finish,
-// then it runs by itself. This stops all other jobs, so it is skipped if they cannot have been the
-// reason, as for a guest that had a core to itself. A job whose guest was killed is retried beside
-// the others, and alone if it is killed again. An infrastructure fault is retried once beside the
-// others. Equal jobs in flight are judged once.
+// Retries. A job that hits a deadline is retried once, alone: no new job starts, the running jobs
+// finish, then it runs by itself. That stops all other jobs. So there is no such retry if other
+// jobs cannot have been the reason, as for a guest that had a core to itself. A job whose guest was
+// killed is retried beside the others, and alone if its guest is killed again. An infrastructure
+// fault is retried once beside the others.
+//
+// Equal jobs in flight are judged once.
 #pragma once
 
 #include <atomic>
@@ -49,7 +51,7 @@ class Coordinator {
 
   void submit(api::JudgeJob job) { events_.push(Submitted{std::move(job)}); }
   void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
-  // Known once the first job has arrived. Any thread may call it.
+  // The versions are empty until the first job has arrived. Any thread may call it.
   JudgeVersions versions() const;
   std::vector<api::DeviceUse> devices() const;
 
@@ -96,12 +98,13 @@ class Coordinator {
   void run();
   // Starts all referees, on the CPU and on GPUs.
   void start_referees();
-  // `number` counts the referees of this queue. It runs plans on `device`.
+  // Starts the referee with this number in its queue. It runs plans on `device`.
   void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number,
                      api::DeviceUse device);
-  // Does the work of a queue until it is closed. `place` is that of its device and its client.
+  // Does the work of a queue until it is closed. `place` is the index of the referee's client in
+  // referees_, and of its device in devices_.
   void serve_queue(RefereeQueue& queue, int number, std::size_t place, const std::stop_token& stop);
-  // Measures how fast the referee's GPU is now, and notes it among the devices.
+  // Measures how fast the referee's GPU is now, and notes the result in devices_.
   void calibrate(std::size_t place, RefereeClient& referee);
   void hand_to_referee(const JobProgress& progress, referee::RefereeJob job, RefereeQueue& queue);
   void handle(Submitted& event);
@@ -152,7 +155,7 @@ class Coordinator {
   std::map<std::string, TaskPlan> tasks_;  // by the content of the task's source
   TaskLints lints_;
   VerdictContext context_;
-  // other threads read versions_; the coordinator alone writes it
+  // Other threads read versions_. Only the coordinator writes it.
   mutable std::mutex versions_mutex_;
   JudgeVersions versions_;
 

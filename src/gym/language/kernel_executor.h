@@ -32,14 +32,14 @@ struct KernelBuffer {
 };
 using KernelArgument = std::variant<KernelBuffer, std::int64_t, double, bool>;
 
-// How a launch ended. If it cannot be evaluated or is too large, nobody is at fault. If the kernel
-// misbehaves, the candidate is.
+// The end of a launch. `fault` is `candidate` if the kernel misbehaved. It is `none` if the launch
+// is too large or cannot be evaluated.
 struct LaunchOutcome {
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
   std::vector<Finding> findings;  // observations that did not end the launch, such as a race
-  std::vector<int> loaded;        // indices of arguments whose buffer it read
-  std::vector<int> stored;        // indices of arguments whose buffer it wrote
+  std::vector<int> loaded;        // indices of the arguments whose buffers the kernel read
+  std::vector<int> stored;        // indices of the arguments whose buffers the kernel wrote
 };
 
 class KernelExecutor {
@@ -48,15 +48,17 @@ class KernelExecutor {
   virtual LaunchOutcome launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                                std::span<const KernelArgument> arguments, Deadline deadline) = 0;
 
-  // Sets the program order of the following launches. Returns false if only the device decides it.
+  // Sets the program order of the following launches. Returns false if the device alone decides the
+  // order, as a GPU does.
   virtual bool set_order(const ProgramOrder&) { return false; }
 };
 
-// An executor on the GPU. A launch returns before the kernel has run, so the caller waits for the
-// device to learn how it ended.
+// An executor on the GPU. launch() returns before the kernel has run. The caller waits for the
+// device, which tells how the kernel ended.
 class GpuExecutor : public KernelExecutor {
  public:
-  // Sets the candidate's kernels for the following launches, by the plan's index.
+  // Sets the machine code of the candidate's kernels for the following launches, by the kernel's
+  // index in the plan.
   virtual void use(const std::vector<KernelBinary>& kernels) = 0;
   // From now on the executor waits for each launch, at most for `patience`, and compares the
   // fingerprints of its buffers. A fault then belongs to that launch. A null pointer ends this.

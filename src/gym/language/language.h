@@ -1,9 +1,10 @@
-// Language: what the judge asks of a language in which kernels are written. A language reads its
-// code for the judge, and makes the executors that run it. It is the seam behind which all of
-// Triton's facts stand (triton/); registry/ holds the languages there are.
+// Language: the interface of a language in which kernels are written. A language answers the
+// judge's questions about its code, and makes the executors that run the code. triton/ implements
+// it for Triton, and registry/ lists all languages.
 //
-// The code comes from a candidate, so every function that takes it must expect hostile text. The
-// functions are pure. If the text does not parse, the lists are empty.
+// `code` is the text that a plan holds of a kernel: for Triton it is Triton IR. It comes from a
+// candidate, so every function must expect hostile text. The functions are pure. If the text does
+// not parse, they return empty lists.
 #pragma once
 
 #include <cstddef>
@@ -30,25 +31,26 @@ class Language {
  public:
   virtual ~Language() = default;
 
-  // The arguments through which the code may store or load, by index and in order. Atomics do both.
+  // Return the arguments through which the code may store or load, by index and in order. An atomic
+  // counts as both.
   virtual std::vector<int> stored_arguments(std::string_view code) const = 0;
   virtual std::vector<int> loaded_arguments(std::string_view code) const = 0;
-  // Those of the stored arguments with a store that no branch leaves out.
+  // Returns those of the stored arguments that have a store outside of every branch.
   virtual std::vector<int> unconditionally_stored_arguments(std::string_view code) const = 0;
-  // Says whether the code has an atomic that is none between the programs of a launch. It also says
-  // so of a text that may have one and does not parse.
+  // Says whether the code may have an atomic that is atomic only within one program of a launch. If
+  // the text does not parse, the answer is yes where the text mentions one.
   virtual bool has_atomics_of_one_program(std::string_view code) const = 0;
-  // The numbers that are written out in the code, as text.
+  // Returns the numbers that are written out in the code, as text.
   virtual std::vector<std::string_view> constants(std::string_view code) const = 0;
 
-  // Returns the code without the places in the candidate's source. The compiler gets this text, and
-  // equal texts share one entry of the compile cache. Fails for a text that is not as the
-  // language's own compiler prints it.
+  // Returns the code without its references to lines of the candidate's source. The compiler gets
+  // this text, and equal texts share one entry of the compile cache. Fails if the text does not
+  // have the form that the language's own compiler prints.
   virtual Result<std::string> without_locations(std::string_view code) const = 0;
   // Returns the line of the source where the kernel begins, or 0 if the code does not say.
   virtual int first_line(std::string_view code) const = 0;
 
-  // Returns what the author can do if the kernel's values are wrong, or nothing.
+  // Returns advice for the author of a kernel with wrong values, or an empty text.
   virtual std::string advice_for_wrong_values(const plan::PlanKernel& kernel) const = 0;
 
   virtual std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const = 0;

@@ -6,12 +6,13 @@
 //   - a step reads only inputs, init_args and tensors that an earlier step made;
 //   - phases come in the order init, inputs, first_call, forward. A candidate has no `inputs`, and
 //     only a candidate with a `first_call` has steps of that phase;
-//   - a tensor is made once. Only a candidate may make it again, by the same call: a CUDA graph
-//     makes its results anew in each replay;
+//   - one step makes each tensor. Only a candidate may repeat that step, as each replay of a CUDA
+//     graph does;
 //   - launches pass as many arguments as the kernel has, of the right kind, and grids are
 //     launchable;
 //   - a constant holds exactly the bytes of its tensor;
-//   - a plan without its forward (`unplanned`) is a task's, with neither forward steps nor outputs.
+//   - only a task's plan may lack its forward (`unplanned`). It then has neither forward steps nor
+//     outputs.
 // parse_plan does not check that an operator exists or that its arguments fit its schema. Those
 // checks need LibTorch's dispatcher, and the replay makes them.
 #pragma once
@@ -84,7 +85,7 @@ struct LaunchChoice {
 // order.
 struct LaunchStep {
   std::vector<LaunchChoice> choices;
-  // The autotuner resets or restores tensors between its runs, or has a hook that may do so.
+  // True if the autotuner resets or restores tensors between its runs, or has a hook that may.
   bool restores = false;
   bool operator==(const LaunchStep&) const = default;
 };
@@ -100,24 +101,24 @@ struct PlanStep {
   Phase phase = Phase::forward;
   int line = 0;
   std::variant<AtenCall, LaunchStep, ConstantStep> action;
-  // The number of the random draw, where the referee draws before forward runs; -1: no such draw.
-  // The JSON form does not hold it.
+  // The referee draws random values before forward runs. If this step draws, `draw` is the number
+  // of its draw, else -1. JSON does not have this member.
   int draw = -1;
   bool operator==(const PlanStep&) const = default;
 };
 
-// One operation on streams, which comes before a step. Streams and events have numbers, and the main
-// stream is 0.
+// One operation on CUDA streams, and the step that follows it. Streams and events have numbers. The
+// main stream has the number 0.
 struct StreamOrder {
   enum class Kind {
     use,     // the steps that follow run on `stream`
-    record,  // `event` stands for what `stream` has been given so far
-    wait,    // `stream` waits for `event`; kHost: Python does, and so all later steps wait
+    record,  // `event` marks the end of the work that `stream` has so far
+    wait,    // `stream` waits for `event`. If it is kHost, Python waits, and so do all later steps
     finish,  // Python waits for all streams
   };
   static constexpr int kHost = -1;
   Phase phase = Phase::forward;
-  int before = 0;  // the index of a step, or the number of steps for what comes last
+  int before = 0;  // the index of the step that follows; the number of steps if none does
   Kind kind = Kind::use;
   int stream = 0;
   int event = 0;
@@ -147,8 +148,8 @@ struct Plan {
   std::vector<StreamOrder> orders;
   Value outputs;
   std::vector<int> mutated_inputs;  // indices into inputs
-  // Places among the distinct tensors of `inputs` whose values Python has read. The plan holds for these
-  // values alone.
+  // Python has read the values of these inputs, by index among the distinct tensors of `inputs`.
+  // The plan is valid for these values only.
   std::vector<int> read_inputs;
   // The reason why a task's forward cannot be captured; empty for all other plans. Such a plan only
   // makes weights and inputs, and the Python reference runs forward.
@@ -190,7 +191,7 @@ std::int64_t elements_of(const PlanTensor& tensor);
 // Returns the tensors among the call's arguments, by index and in their order.
 std::vector<int> tensors_given_to(const AtenCall& call);
 
-// Returns the plan whose forward is the first call of this candidate. The step numbers stay.
+// Returns the candidate's plan with its first call as its forward. The steps keep their numbers.
 Plan first_call_of(Plan candidate);
 
 }  // namespace tritonsmith::gym::plan

@@ -17,10 +17,12 @@
 
 namespace tritonsmith::gym::referee {
 
-// The inputs that a task's reference takes without ending the GPU's context (task_domain.h).
+// The kinds of inputs that a task's reference can take. Others make a device assertion fail, which
+// ends the GPU's context (task_domain.h).
 struct TaskDomain {
   bool may_assert = false;
-  // Whether the reference takes such inputs, by perturbation, and whether draws stay within bounds.
+  // By perturbation, and by whether draws stay within bounds: whether the reference takes such
+  // inputs.
   std::map<std::pair<trial::Perturbation, bool>, bool> takes;
 };
 

@@ -1,7 +1,7 @@
 // Replay: one run of a plan on the CPU or a GPU. LibTorch's dispatcher runs the operators, and a
 // KernelExecutor runs the launches. Every failure returns as a Stop with its source line. A plan is
-// hostile data. So only replayable operators run, results must match their declarations,
-// ReplayMemory limits memory, and the deadline is checked between steps.
+// hostile data, so the replay runs only operators that the table allows, and checks each result
+// against its declaration. ReplayMemory limits memory. The deadline is checked between steps.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,9 @@ struct Stop {
   Fault fault = Fault::none;
 };
 
-// watched: notes whether launches only copied values. watched_for_scaling: counts values that were
-// multiplied by one number, and moved by one, as copied. skipped: no launch does anything.
+// run: launches run. watched: the replay also notes whether they only copied values.
+// watched_for_scaling: the same, where a value times one number plus another counts as a copy.
+// skipped: launches do nothing.
 enum class Launches { run, watched, watched_for_scaling, skipped };
 
 struct ReplayOptions {
@@ -39,13 +40,13 @@ struct ReplayOptions {
   Deadline deadline = Deadline::never();
   Launches launches = Launches::run;
   device::Device* device = nullptr;  // null: the CPU
-  // The seed of the draws of PlanStep::draw. Each also depends on its number.
+  // The seed of the draws that forward makes. Each draw also depends on its number, PlanStep::draw.
   std::uint64_t draws_seed = 0;
 };
 
-// Returns the tensors that forward made, including its draws. Each memory appears once. Memory of
-// inputs, of weights and of earlier steps does not count. Tensors with an index beyond the plan's
-// count as made.
+// Returns one tensor for each memory that forward made, including its draws. Memory of inputs,
+// weights and earlier steps is left out. A tensor whose index the plan does not have counts as
+// made.
 std::vector<int> made_by_forward(const plan::Plan& plan, const tensors::TensorTable& tensors);
 
 class Replay {
@@ -61,18 +62,18 @@ class Replay {
   std::optional<Stop> run_step(std::size_t index);
   // Sets the seed of the draws that forward makes (PlanStep::draw).
   void seed_draws(std::uint64_t seed) { options_.draws_seed = seed; }
-  // Repeats those draws into new memory, with the same values until the next seed_draws().
+  // Makes these draws again, into new memory. The values stay the same until the next seed_draws().
   std::optional<Stop> draw_again();
   // Chooses the config of one tuned launch, by the index of its step.
   void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }
-  // From now on, operators' results for kernels stay in the operators' own memory instead of fenced
-  // memory. Timed runs use this.
+  // By default a result that a kernel will use moves to fenced memory (Device::fenced). From now on
+  // it stays where the operator put it. Timed runs use this.
   void leave_fences() { fences_ = false; }
 
   const tensors::TensorTable& tensors() const { return tensors_; }
   tensors::TensorTable& tensors() { return tensors_; }
-  // By index of the step, for launches that ran.
+  // Returns the traces of the launches that ran, by the index of their step.
   const std::map<std::size_t, LaunchTrace>& launches() const { return launches_; }
   const std::vector<Finding>& findings() const { return findings_; }
   // Tells whether LibTorch ran any operator.

@@ -1,5 +1,5 @@
 // CaptureHost: takes steps from a StepQueue to the capture pool of this machine, and writes the
-// sealed replies back. It does only what bears the seal of the key. Its thread makes all calls. A
+// sealed replies back. It does only steps with the seal of the key. Its thread makes all calls. A
 // host that dies loses nothing: the leases of its steps end, and another host takes them.
 #pragma once
 
@@ -23,7 +23,8 @@ struct CaptureHostConfig {
 
 class CaptureHost {
  public:
-  // Waits until the pool knows its versions, and takes a name that is unique among the hosts. Both arguments must outlive the host.
+  // Waits until the pool knows its versions, and takes a name that is unique among the hosts. Both
+  // arguments must outlive the host.
   static Result<std::unique_ptr<CaptureHost>> start(StepQueue& queue, capture::CapturePool& pool,
                                                     CaptureHostConfig config);
   ~CaptureHost();

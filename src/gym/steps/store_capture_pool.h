@@ -1,6 +1,6 @@
-// StoreCapturePool: the capture pool of a judge whose candidates other hosts capture and compile. It
-// asks for each step through a StepQueue and waits for the reply of a CaptureHost. It takes only
-// replies that bear the seal of the key, and only those of one version of torch and Triton. If no
+// StoreCapturePool: the capture pool of a judge whose candidates other hosts capture and compile.
+// It asks for each step through a StepQueue and waits for the reply of a CaptureHost. It takes only
+// replies with the seal of the key, and only those of one version of torch and Triton. If no
 // capturing host is alive for a while, all steps end as infrastructure faults, which the judge
 // repeats. One thread of the pool makes all calls and callbacks; any thread may ask.
 #pragma once

@@ -1,4 +1,5 @@
-// Tensors of the referee. Its headers include torch only through this one, and by the light header.
+// TensorTable: the tensors of a plan. This is the only header through which the referee's headers
+// include torch. It includes the light ATen/core/Tensor.h, because torch/torch.h compiles for long.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,6 @@
-// Sides: the two sides of one trial, reference and candidate, as replays with their tensors. Each
-// phase of the trial works on them: prepare.h, run_sides.h, check.h. A timing that follows runs the
-// same sides again. The referee's one thread owns them.
+// Sides: the reference and the candidate of one trial, as two replays with their tensors. The
+// phases of the trial work on them: prepare.h, run_sides.h, check.h. A timing then runs the same
+// sides again. The referee's one thread owns them.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct Sides {
   TrialConfig config;
   language::KernelExecutor& executor;
   device::Device& device;
-  tensors::Filler filler;  // what the candidate's unwritten memory holds
+  tensors::Filler filler;  // the content of memory that the candidate did not write
   replay::Replay reference, candidate;
   std::vector<double> fills;             // the large numbers that the task writes (CompareOptions)
   std::optional<AnsweredTask> answered;  // the last answer of the Python reference
@@ -41,19 +41,20 @@ struct Sides {
   void seed(std::string_view purpose) const { device.seed(seed_of(purpose)); }
 };
 
-// Returns the tolerance of values. The widest of the task's own floating types decides: fp16 inputs
-// give fp16 noise in an fp32 output too.
+// Returns the tolerance of values. The coarsest of the task's own floating types decides, because
+// fp16 inputs give an fp32 output the noise of fp16.
 compare::Tolerance tolerance_of(const Sides& sides);
-// How the candidate's outputs are compared with the reference's.
+// Returns how the candidate's outputs are compared with the reference's.
 compare::CompareOptions comparison_of(const Sides& sides);
 // Says whether the judge changed inputs or weights more than a little.
 bool is_changed(const TrialConfig& config);
-// Says whether the tolerance may grow with PyTorch's own error: in 16 bits, if the judge changed
-// inputs or weights.
+// Says whether the tolerance may grow with PyTorch's own error. It may in 16 bits, in trials in
+// which the judge changed inputs or weights.
 bool may_widen(const Sides& sides);
 
-// Wait for the device and return how the side stopped. A fault of the device shows late. It counts
-// if the replay named no failure of its own.
+// Wait for the device and return why the side stopped, if it did. `stop` is what the replay
+// returned. If the replay stopped for no reason of its own, a fault that the device reports now is
+// the reason.
 std::optional<replay::Stop> await_candidate(const Sides& sides, std::optional<replay::Stop> stop);
 std::optional<replay::Stop> await_reference(const Sides& sides, std::optional<replay::Stop> stop);
 

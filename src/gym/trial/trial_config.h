@@ -31,10 +31,10 @@ struct TrialConfig {
   Perturbation kind = Perturbation::plain;
   std::optional<WeightChange> weights;  // if not set, the perturbation decides
   bool within_bounds = false;           // inputs drawn between two bounds stay there
-  double nudge = 0;                     // moves inputs a little besides (weakness.h)
+  double nudge = 0;                     // also moves inputs, by this small size (weakness.h)
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
-  const CandidateNumbers* numbers = nullptr;  // the candidate's own; null: they do not matter
+  const CandidateNumbers* numbers = nullptr;  // those in the candidate's code; null: not used
   replay::Choices choices;                    // the configs of tuned launches
   language::ProgramOrder order = {};
   Comparison comparison = Comparison::budget;

@@ -12,8 +12,8 @@
 
 namespace tritonsmith::model {
 
-// Llama 3's RoPE scaling. Waves longer than the original context turn `factor` times slower, and
-// short waves are unchanged. The waves between are blended (aten_layer.cc). A factor of 1 changes
+// Llama 3's RoPE scaling. Waves longer than the original context turn `factor` times slower. Short
+// waves do not change, and waves between are blended (aten_layer.cc). A factor of 1 changes
 // nothing.
 struct RopeScaling {
   double factor = 1.0;
@@ -43,7 +43,7 @@ struct ModelConfig {
   bool tie_word_embeddings = true;
   std::int64_t bos_token_id = -1;  // -1: none
   std::int64_t eos_token_id = -1;
-  // some files list several ids; the first ends a turn
+  // Some files list several ids. The first of them is eos_token_id, which ends a turn.
   std::vector<std::int64_t> more_eos_token_ids;
 
   static Fields<ModelConfig> fields();

@@ -1,6 +1,6 @@
-// The model's head without stored logits. It computes the log-probability of given targets and the
-// entropy of their distribution from hidden states and the head weight. It works on a chunk of rows
-// at a time.
+// linear_logprob: the model's head, which never stores all logits. From hidden states and the head
+// weight it computes the log-probability of given targets and the entropy of their distribution. It
+// works on a chunk of rows at a time. Any thread may call it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -44,8 +44,8 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
   c10::Device device() const { return device_; }
-  // In the order of the file; each is a leaf that requires a gradient. A tied head is listed once,
-  // as the embedding.
+  // Returns the parameters in the order of the file. Each is a leaf that requires a gradient. A
+  // tied head appears once, as the embedding.
   const std::vector<NamedTensor>& parameters() const { return weights_.parameters; }
   const at::Tensor& embedding() const { return weights_.embedding; }  // [V, H]
   // [V, H]; the embedding itself if tied
@@ -71,9 +71,10 @@ class Transformer {
   // The head for head_gradient(), with its 16-bit copy up to date. It has no copy if
   // half_weights() is null.
   HeadWeights head() const;
-  // Makes the 16-bit copy the model's own weights. The masters then live elsewhere, except for
-  // those that are used as float32 (whole_masters()). The buffer's length is a multiple of `unit`.
-  // Must be called before half_weights(). Null if the kernels do not support this model.
+  // From now on the model keeps its weights in 16 bits. It keeps only those masters that it
+  // computes with (whole_masters()). Somebody else keeps the others. The buffer's length is a
+  // multiple of `unit`. The caller must do this before half_weights(). Returns null if the kernels
+  // do not support this model.
   HalfWeights* keep_half_weights(std::int64_t unit);
   // Returns the embedding, head, norms and biases.
   std::vector<at::Tensor> whole_masters() const;

@@ -1,7 +1,7 @@
 // Assistant: the searches of all users. A few run at a time on threads of their own, over one model
-// and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search that
-// a server leaves unfinished, by its end or by a kill, goes on in the next one that has a model. Any
-// thread may call it.
+// and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search
+// that a server leaves unfinished, by its end or by a kill, goes on in the next one that has a
+// model. Any thread may call it.
 #pragma once
 
 #include <deque>
@@ -13,12 +13,12 @@
 namespace tritonsmith::serve::assistant {
 
 struct AssistantConfig {
-  int searches = 4;   // that run at a time
-  int waiting = 100;  // that wait; more are refused
+  int searches = 4;   // searches that run at a time
+  int waiting = 100;  // searches that wait; more are refused
 };
 
 struct AssistantParts {
-  // Nothing: kernels are judged, and searches of earlier servers wait for one with a model.
+  // Empty: the server has no model. It judges kernels, and searches of earlier servers wait.
   std::optional<ModelUse> use;
   SharedJudge& judge;
   std::function<std::string(const Verdict&)> words;  // a verdict for people
@@ -34,10 +34,10 @@ class Assistant {
                                                  AssistantConfig config, AssistantParts parts);
   ~Assistant();  // unfinished searches stay so in the store
 
-  // Returns the new search's id, which cannot be guessed: who has it may see the search.
+  // Returns the new search's id. It cannot be guessed, and everybody who has it may see the search.
   Result<std::string> start(SearchOrder order, const std::string& owner,
                             SearchLife life = SearchLife::in_history);
-  // Nothing happens when there is no such search, or it has ended.
+  // Stops the search. Does nothing if there is no such search, or if it has ended.
   void stop(const std::string& id);
   Result<Json> list(const std::string& owner) const;  // the newest 200, without sources
   // {"search": ..., "attempts": [...]} from attempt `from` on; nothing without such a search.

@@ -1,6 +1,6 @@
 // AlgorithmSection: the [algorithm] table of a reinforcement learning config. It chooses among
-// published rules. docs/algorithms.md has every formula. Combinations without a meaning are refused
-// with the reason (check_algorithm.h).
+// published rules. docs/algorithms.md has every formula. check_algorithm.h refuses combinations
+// that have no meaning, and says why.
 #pragma once
 
 #include "algorithm/policy_loss.h"
@@ -8,7 +8,8 @@
 
 namespace tritonsmith::train {
 
-// The divisor of the losses of one update. of_loss: the divisor with which the loss was published.
+// How the losses of one update become one number (algorithm/aggregation.h). of_loss: as the chosen
+// loss was published.
 enum class AggregationChoice {
   of_loss,
   token_mean,

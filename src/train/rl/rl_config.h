@@ -25,9 +25,9 @@ struct TasksSection {
 struct RolloutSection {
   int prompts = 8;
   int samples = 8;
-  int staleness = 0;                  // updates that the weights which sample may be behind
-  bool learn_early = false;           // complete groups are learnt from while others are judged
-  generate::SamplingParams sampling;  // its fields stand in this section themselves
+  int staleness = 0;                  // the sampling weights may lag this number of updates
+  bool learn_early = false;           // learns from complete groups while others are still judged
+  generate::SamplingParams sampling;  // in the TOML file, its fields are fields of this section
   static Fields<RolloutSection> fields();
 };
 
@@ -37,8 +37,8 @@ struct JudgeSection {
   int trials = 3;
   int patience_seconds = 600;
   std::string url, token_file;  // of a `gym serve`; empty: this program judges
-  // If this program judges: the numbers of the GPUs that run kernels. Empty: a GPU that is not
-  // trained on, if there are several.
+  // The numbers of the GPUs that run kernels, if this program judges. Empty: of several GPUs, it
+  // takes one that does not train.
   std::vector<std::int64_t> gpus;
   bool lease = true;  // training on the same GPU pauses while kernels are timed
   static Fields<JudgeSection> fields();
@@ -46,8 +46,8 @@ struct JudgeSection {
 
 struct RlConfig {
   RunSection run;
-  // With these settings trainer and engine have the same bits. bfloat16, whose range no model
-  // exceeds, then costs no accuracy (docs/gpu.md).
+  // With these settings trainer and engine compute the same bits, so bfloat16 costs no accuracy
+  // (docs/gpu.md). No model exceeds its range.
   ModelSection model = {.precision = model::Precision::bfloat16, .sums = model::Sums::equal};
   model::LoraConfig lora;
   TasksSection tasks;
@@ -55,7 +55,7 @@ struct RlConfig {
   episode::TurnsConfig turns;
   RolloutSection rollout;
   reward::RewardConfig reward;
-  reward::UrlRewardConfig url_reward;  // its fields stand in the section "reward", too
+  reward::UrlRewardConfig url_reward;  // in the TOML file, its fields are in the section "reward"
   generate::engine::EngineConfig engine;
   AlgorithmSection algorithm;
   TeacherSection teacher;
@@ -71,10 +71,10 @@ struct RlConfig {
   std::int64_t updates_per_step() const {
     return static_cast<std::int64_t>(algorithm.epochs) * algorithm.minibatches;
   }
-  // Tells whether credit needs the trainer's own log-probabilities first.
+  // Tells whether the assignment of credit needs the trainer's own log-probabilities.
   bool needs_old_logprobs() const;
-  // Tells whether a token's ratio uses the sampler's log-probability instead of the trainer's at
-  // rollout time. The sampling weights may be older than those at rollout time.
+  // Tells whether the denominator of a token's ratio is the sampler's probability. Otherwise it is
+  // the trainer's, from before the first update on these samples.
   bool ratio_is_to_sampler() const;
   PolicyGradientOptions gradient_options(c10::Device device) const;
   CreditRules credit_rules() const;

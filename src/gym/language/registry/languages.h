@@ -1,5 +1,5 @@
-// The kernel languages there are, and the executors that run the kernels of all of them. A new
-// language adds its row here.
+// The registry of kernel languages. A new language adds its row in languages.cc. The executors here
+// run kernels of every language: each launch goes to the executor of its kernel's language.
 #pragma once
 
 #include <memory>

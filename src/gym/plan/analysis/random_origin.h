@@ -1,4 +1,5 @@
-// Finds from a plan's steps which values come from a random generator, and how. Pure.
+// RandomOrigin: which values of a plan come from a random generator, and how. It follows from the
+// plan's steps alone. The functions are pure.
 #pragma once
 
 #include <map>
@@ -16,12 +17,12 @@ RandomOrigin random_origin_of(const Plan& task, int tensor);
 
 int storage_of(const Plan& plan, int tensor);
 
-// Maps each storage to the storages among `roots` from which its content follows, after the
-// steps of one phase.
+// After the steps of one phase, the content of a storage follows from the content of others. This
+// maps each storage to those of `roots` among them.
 using Sources = std::map<int, std::set<int>>;
 Sources sources_of(const Plan& plan, Phase phase, const std::set<int>& roots);
 
-// Storages whose content depends on a random generator after one phase.
+// Returns the storages whose content depends on a random generator after one phase.
 std::set<int> drawn_storages(const Plan& plan, Phase phase);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -1,7 +1,7 @@
-// The questions that a client sends to a referee, and the referee's answers. A job names its task
-// plan by key, because a referee keeps the task plans that it has seen. A report holds only what
-// running the plans showed; the client turns it into a Verdict. Plain data without LibTorch, which
-// the referee's process and its client share.
+// RefereeJob and RefereeReport: the questions that a client sends to a referee, and its answers. A
+// job names its task plan by key, because a referee keeps the task plans that it has seen. A report
+// holds only what running the plans showed, and the client turns it into a Verdict. Both are plain
+// data without LibTorch, because the referee's process and its client share them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace tritonsmith::gym::referee {
 struct RefereeBudget {
   double seconds = 20;                                // for all trials of one job together
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // for the live tensors of one job
-  double timing_seconds = 2;  // the part for timed rounds of a right candidate; 0: no timing
+  double timing_seconds = 2;  // for timed rounds of a correct candidate; 0: no timing
 };
 
 // The known answer about a candidate that tests whether a referee judges correctly.
@@ -34,10 +34,10 @@ struct RefereeJob {
   // adequacy_secrets is above 0, it also measures the task's adequacy under so many secrets.
   bool adequacy_only = false;
   int adequacy_secrets = 0;
-  // one for each kernel of the plan, in order; empty if evaluated
+  // one for each kernel of the plan, in order; empty if the launches are evaluated on a CPU
   std::vector<language::KernelBinary> kernels;
-  std::string
-      secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
+  // HMAC(the run's secret, the job). All seeds of the job follow from it, and no guest can know it.
+  std::string secret;
   int trials = 3;
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
@@ -54,9 +54,9 @@ struct StepTiming {
   double device_us = 0;
 };
 
-// The time of forward on a GPU, from the first step to the last, as the device measures it.
+// The time of one forward on a GPU, from the first step to the last, as the device measures it.
 struct PlanTiming {
-  // in milliseconds; the reference's n is 0 if the Python reference ran it
+  // In milliseconds. The reference's `n` is 0 if the Python reference ran the task's forward.
   Timing candidate, reference;
   double coverage = 0;  // the share of the device time that the candidate's own kernels take
   std::vector<StepTiming> steps;
@@ -67,9 +67,9 @@ struct PlanTiming {
 struct RefereeReport {
   bool ran = false;      // the candidate's forward ran to its end in some trial
   bool correct = false;  // all trials agreed
-  // Why the job ended early. `fault` says who caused it: the candidate; nobody (too large to
-  // evaluate, an operator that the gym lacks, a task that cannot be judged); or the infrastructure,
-  // if the referee itself failed.
+  // The reason if the job ended early. `fault` is `infrastructure` if the referee itself failed. It
+  // is `none` if the job is too large to evaluate, needs an operator that the gym lacks, or has a
+  // task that cannot be judged.
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
   ReferenceKind reference = ReferenceKind::replay;
@@ -83,8 +83,7 @@ struct RefereeReport {
   bool spent = false;  // the referee's GPU context is lost, so it takes no further job
 };
 
-// The head of a job as one JSON line. The plans and the kernels' binaries are sent beside
-// it, unchanged.
+// The head of a job is one JSON line. The plans and the kernels' binaries follow it as they are.
 Json to_json(const RefereeJob& job);
 Result<RefereeJob> referee_job_from_json(const Json& json);
 std::string joined_binaries(const RefereeJob& job);

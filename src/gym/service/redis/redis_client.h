@@ -1,7 +1,7 @@
 // RedisClient: runs scripts on a Redis server for many threads. It keeps connections that are free,
 // and opens new ones as they are needed. When the server is away (a restart, a cut link), a call
 // tries again with growing pauses, and fails after its patience. So every script may run twice for
-// one call, and the scripts of redis_scripts.h bear that.
+// one call, and the scripts of redis_scripts.h allow that.
 #pragma once
 
 #include <condition_variable>

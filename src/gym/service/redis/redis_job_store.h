@@ -1,5 +1,5 @@
 // RedisJobStore: the JobStore of many hosts, on one Redis server. Any number of doors and workers
-// share it, and none of them has state of its own: whoever dies, the others go on. Redis runs each
+// share it. None of them has state of its own, so the others go on if one dies. Redis runs each
 // call as one script (redis_scripts.h), so no two programs see each other's half-done changes.
 //
 // The queue is a sorted set, and leases are another one. Redis Streams would serve a plain queue,
@@ -31,12 +31,12 @@ struct RedisJobStoreConfig {
   // The versions of the judge, torch and Triton, which decide verdicts too. A verdict of another
   // version does not answer a job.
   std::string version;
-  // How long a call tries again while the server is away.
+  // A call tries again for so long while the server is away.
   Milliseconds patience = std::chrono::seconds(15);
   WaitsFor waits_for = WaitsFor::both;
   RecallVerdict recall;
-  // Seals the verdicts that this program writes, and must seal those that it reads. Empty: verdicts
-  // bear no seal.
+  // This key seals the verdicts that this program writes. The program refuses verdicts without its
+  // seal. Empty: verdicts have no seal.
   std::string verdict_key;
   std::function<std::int64_t()> now;  // for tests; without it the server's clock counts
 };

@@ -1,6 +1,7 @@
-// Perturbations: the kinds of changes that trials make to inputs and weights, in one table. The
-// task's own plan draws these from secret seeds. A candidate cannot foresee them, and an honest
-// kernel is right on all of them. input_changes.h and weight_changes.h make the changes.
+// Perturbation: the kinds of changes that trials make to inputs and weights, in one table. The
+// task's own plan draws inputs and weights from secret seeds, and a perturbation changes what it
+// drew. A candidate cannot foresee the change, and an honest kernel is right on all of them.
+// input_changes.h and weight_changes.h make the changes.
 #pragma once
 
 #include <set>
@@ -17,9 +18,9 @@ namespace tritonsmith::gym::trial {
 
 using plan::analysis::input_tensors;
 
-// Each kind of trial changes inputs or weights in one way. An input is "drawn directly" if its
-// elements are a random generator's. Other inputs follow from draws, which are then changed before
-// the task does the rest: an input that the task scales, sorts or makes positive stays so.
+// In this list "draws" are the values of a random generator. Many inputs are draws. Others follow
+// from draws, because the task scales, sorts or squares them. There the judge changes the draws
+// before the task computes the input. So a sorted input stays sorted, and a positive one positive.
 //   plain         leaves everything as the task draws it.
 //   scaled        multiplies each floating input by a random factor between 0.5 and 3, of random
 //                 sign where it follows from draws. Whole numbers become skewed. Inputs that always
@@ -27,7 +28,7 @@ using plan::analysis::input_tensors;
 //   sparse        sets most elements of draws to zero. Whole numbers become sorted, some elements
 //                 of masks are exchanged, and zeros that the task always makes get values.
 //   shifted       adds 100 to draws (800 in fp64). Sums of squares, and exponentials without a
-//                 maximum taken off, overflow.
+//                 maximum subtracted, overflow.
 //   lowered       subtracts 110 from draws (800 in fp64), whose exponentials are then 0.
 //   small         multiplies draws by 1/20 (by 1/256 in 16 bits), where an epsilon counts.
 //   uneven        makes rows of zeros, of one value and in order, and puts single large elements at
@@ -41,15 +42,15 @@ using plan::analysis::input_tensors;
 //                 differences have one sign too.
 //   crossed       does the same with the opposite signs.
 //   spiked        makes one element in some thousands of each 16-bit input 1024 times as large.
-//   last_spiked   does the same to the last such input alone. If the input decides no scores, 32 bits
-//                 count too, and the last index of each dimension has a large element.
+//   last_spiked   does the same to the last such input alone. If the input decides no scores, it
+//                 may have 32 bits, and the last index of each dimension gets a large element.
 //   tied          rounds inputs to halves, and puts the numbers with which forward compares there.
-//   close         gives elements values that differ by their last digits, where forward compares inputs
-//                 with each other or puts them in order.
+//   close         gives elements values that differ by their last digits, if forward compares
+//                 inputs with each other or sorts them.
 //   special       puts NaN and infinities among the elements.
 //   heavy         makes weights that a generator fills very large. Only an overflow counts.
-//   negated       takes the opposite of the draws. It decides where no other trial has shown
-//                 whether a kernel does anything.
+//   negated       changes the sign of draws. It runs if no other trial has shown whether a kernel
+//                 does anything.
 enum class Perturbation {
   plain,
   scaled,
@@ -78,34 +79,35 @@ Perturbation perturbation_of_trial(int trial);
 struct PerturbationRow {
   Perturbation kind;
   std::string_view what_is_done;  // "100 added to the inputs"; empty for ordinary kinds
-  bool moves_a_little = false;    // by no more than the size of a random generator's values
-  // One score may decide everything, so an attention's values say nothing there.
+  // It moves values by no more than the size of a random generator's values.
+  bool moves_a_little = false;
+  // It may make one score of an attention so large that the other values do not matter.
   bool spoils_scores = false;
   bool only_overflow_counts = false;
-  // A weak algorithm may lose digits there, without leaving anything out (numerically_weak).
+  // A correct kernel with a weak algorithm may lose digits under it (numerically_weak).
   bool shows_weakness = false;
-  // The reference may give NaN and infinity there, though it does not on the task's own inputs.
+  // The reference may give NaN and infinity under it, even if it gives none on the task's own
+  // inputs.
   bool makes_specials = false;
 };
 std::span<const PerturbationRow> perturbation_rows();
 const PerturbationRow& row_of(Perturbation kind);
 
-// Returns the further kinds that every candidate is tried on: those beyond the ordinary ones that
-// change this task's inputs or weights in a way of their own. They have the table's order, but where
-// each result depends on one element of one input, kinds that give each element a value of its own
-// come first.
+// Returns the extreme kinds that change this task's inputs or weights, without `negated`. Every
+// candidate is tried on them after the ordinary kinds. The order is the table's. For a pointwise
+// task, kinds that give each element a value of its own come first.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
 // Says whether each result of the task depends on one element of its only input.
 bool is_pointwise(const plan::Plan& task);
-// Says whether a candidate that was right in those kinds need not be tried on this one.
+// Says whether `kind` tells nothing more about a candidate that was right under the kinds `right`.
 bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, bool pointwise);
 bool is_extreme(Perturbation kind);
 bool is_spiked(Perturbation kind);
 // Says whether the task computes scores by a product and takes their exponentials (softmax).
 // Rounding scores to 16 bits costs more than rounding other sums.
 bool decides_by_scores(const plan::Plan& task);
-// Returns the inputs from which such scores follow: an attention's queries and keys, but not its values.
-// Empty for a task without scores.
+// Returns the inputs from which such scores follow: the queries and keys of an attention, and not
+// its values. A task without scores has none.
 std::set<int> inputs_of_scores(const plan::Plan& task);
 // Describes the change, as in "100 added to the inputs". Empty for kinds that are not extreme.
 std::string_view what_is_done(Perturbation extreme);
