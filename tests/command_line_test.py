@@ -1,5 +1,6 @@
 """Tests the command line from outside: help, exit codes, mistakes, completion and the man page."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -75,6 +76,20 @@ class CommandLine(unittest.TestCase):
             with open(config, "w") as file:
                 file.write("optimizer.lr = 1e-3\n")
             self.refused(run("sft", config), "'optimizer.lr'", "'optimizer.learning_rate'")
+
+    def test_the_page_of_settings_has_every_setting(self):
+        listed = set()
+        for command in ("sft", "rl"):
+            listed |= set(re.findall(r"^  (\w+\.\w+) ", run(command, "--help").stdout, re.M))
+        page = pathlib.Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+        described = set()
+        for section in re.split(r"^## ", page.read_text(), flags=re.M)[1:]:
+            name = section.split("\n", 1)[0]
+            if name not in ("Old names", "Refused combinations"):
+                for row in re.findall(r"^\| (`[^|]*) \|", section, re.M):
+                    described |= {f"{name}.{setting}" for setting in re.findall(r"`(\w+)`", row)}
+        self.assertGreater(len(listed), 100)
+        self.assertEqual(listed, described)
 
     def test_an_old_name_works_and_says_the_new_one(self):
         done = run("rloop", "/no/such/run", "--out", "x.jsonl")
