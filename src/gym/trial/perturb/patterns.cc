@@ -41,7 +41,7 @@ class Rows {
     const std::int64_t first = next_++ % period_;
     return from(first);
   }
-  // The same for rows that only keep their meaning if nothing else changes them.
+  // The same for rows that only keep their meaning if no named element changes them.
   at::Tensor next_kept() {
     const std::int64_t first = next_++ % period_;
     kept_.push_back(first);
@@ -250,13 +250,15 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
     zeros = rows.next_kept();
     ones = rows.next_kept();
   }
+  // Its largest elements lie as far as a named one.
+  const at::Tensor apart = rows.next_kept();
   NamedElements named(tensor, change, &rows);
   const double shift = std::min(little, change.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
   move_one_in_each(rows.next(), change.reach);
   move_one_in_each(rows.next(), -change.reach);
-  move_apart(rows.next(), change.reach, rng);
+  move_apart(apart, change.reach, rng);
   at::Tensor all = tensor.view({-1});
   move_some_elements(all, change.reach);
   if (change.may_tie) {
