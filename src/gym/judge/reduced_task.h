@@ -1,6 +1,6 @@
 // A task with smaller sizes, for a measure of its trials that takes many runs. Tasks in
-// KernelBench's style name their sizes in lines such as `batch_size = 128` at top level; these
-// numbers become smaller. Whether the smaller task is the same task, only its plan shows. Pure.
+// KernelBench's style name their sizes in lines such as `batch_size = 128`, `M = 16384 * 2` or
+// `height, width = 64, 64` at top level; these numbers become smaller. Whether the smaller task is the same task, only its plan shows. Pure.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace tritonsmith::gym::judge {
 
-// Divides the whole numbers at top level by the divisor, and none of them below 16. Numbers below
-// 32 stay: they are often kernel sizes, groups and heads.
+// Divides the whole numbers and products at top level by the divisor, and none of them below 16.
+// Numbers below 32 stay: they are often kernel sizes, groups and heads. A number whose name begins
+// with "batch" may become 4.
 std::string with_sizes_divided(std::string_view source, std::int64_t divisor);
 
 // Says whether forward calls the same operators on as many inputs and weights.
