@@ -2,7 +2,7 @@
 // that did not end as their tables say.
 //
 //   judge_corpus hostile|honest|rules|blind|secrets|agree --tests DIR --referee PROGRAM
-//                [--only TEXT] [--draws NAME] [--secrets COUNT] [--list]
+//                [--only TEXT] [--draws NAME] [--secrets COUNT] [--gpu] [--list]
 //
 //   hostile  every file ends as its table says, every honest counterpart is accepted, and each of
 //            the 176 entries of the catalogue has a file, or a reason why it has none
@@ -12,7 +12,7 @@
 //            table says for this case
 //   secrets  every hostile file that inspection does not refuse ends as its table says under each of
 //            COUNT secrets (20), and every honest file is accepted; the smallest margins by which
-//            values were wrong are printed
+//            values were wrong are printed; with --gpu they are replayed on a GPU
 //   agree    every file of both corpora and every honest counterpart ends alike when replayed on a
 //            GPU and when evaluated on the CPU, or on the GPU as the table says for GPUs; the exit
 //            code is 77 without a GPU
@@ -38,6 +38,7 @@ struct Options {
   CorpusJudge::Options judge;
   bool list = false;
   int secrets = 20;
+  bool gpu = false;
 };
 
 using Job = CorpusJudge::Job;
@@ -199,6 +200,20 @@ std::optional<double> margin_of(const Verdict& verdict) {
   return std::strtod(message.c_str() + at + before.size(), nullptr);
 }
 
+// The judge replays on the GPUs, too, and evaluates on half of the cores.
+CorpusJudge::Options with_gpu(CorpusJudge::Options options) {
+  options.gpu = true;
+  options.slots = options.referees =
+      std::max(2, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+  return options;
+}
+
+// Says whether a hostile file ends as its table says for this backend.
+bool ends_rightly(const CorpusFile& file, const Verdict& verdict, bool on_gpu) {
+  return on_gpu && !file.on_gpu.empty() ? ends_rightly_on_gpu(file, verdict, verdict)
+                                        : holds(file.ends, verdict);
+}
+
 // Judges all files under one secret after another. A flaw that only some draws show is found by
 // luck, so it must show under each.
 Result<int> run_under_secrets(const Options& options) {
@@ -213,17 +228,20 @@ Result<int> run_under_secrets(const Options& options) {
   std::map<std::string, double> smallest;
   Score score(options);
   for (int secret = 0; secret < options.secrets; ++secret) {
-    CorpusJudge::Options with_secret = options.judge;
+    CorpusJudge::Options with_secret = options.gpu ? with_gpu(options.judge) : options.judge;
     with_secret.draws = fmt::format("{}/{}", options.judge.draws, secret);
     TRY_ASSIGN(const auto judge, CorpusJudge::start(with_secret));
     std::vector<Job> jobs = jobs_of(wrong);
     for (const Job& job : jobs_of(right)) jobs.push_back(job);
+    if (options.gpu)
+      for (Job& job : jobs) job.backend = Backend::replay;
     TRY_ASSIGN(const auto verdicts, judge->judge(jobs, ""));
     for (std::size_t k = 0; k < jobs.size(); ++k) {
       const bool is_honest = k >= wrong.size();
       const std::string wanted = is_honest ? "accepted" : text_of(wrong[k].ends);
       score.check(jobs[k].file, fmt::format("{} under secret {}", wanted, secret), verdicts[k],
-                  is_honest ? verdicts[k].accepted : holds(wrong[k].ends, verdicts[k]));
+                  is_honest ? verdicts[k].accepted
+                            : ends_rightly(wrong[k], verdicts[k], options.gpu));
       const auto margin = is_honest ? std::nullopt : margin_of(verdicts[k]);
       if (!margin) continue;
       double& least = smallest.try_emplace(jobs[k].file, *margin).first->second;
@@ -246,11 +264,7 @@ Result<int> run_on_both(const Options& options) {
     return skipped;
   }
   const Stopwatch watch;
-  CorpusJudge::Options with_gpu = options.judge;
-  with_gpu.gpu = true;
-  with_gpu.slots = with_gpu.referees =
-      std::max(2, static_cast<int>(std::thread::hardware_concurrency()) / 2);
-  TRY_ASSIGN(const auto judge, CorpusJudge::start(with_gpu));
+  TRY_ASSIGN(const auto judge, CorpusJudge::start(with_gpu(options.judge)));
   Score score(options);
   for (const bool honest : {false, true}) {
     const auto table = options.judge.tests / (honest ? "honest/table.tsv" : "hostile/table.tsv");
@@ -298,8 +312,8 @@ Result<Options> read_options(const std::vector<std::string>& words) {
   if (words.empty()) return fail("say hostile, honest, rules, blind, secrets or agree");
   options.mode = words[0];
   for (std::size_t k = 1; k < words.size(); ++k) {
-    if (words[k] == "--list") {
-      options.list = true;
+    if (words[k] == "--list" || words[k] == "--gpu") {
+      (words[k] == "--gpu" ? options.gpu : options.list) = true;
       continue;
     }
     if (k + 1 == words.size()) return fail("{} wants a value", words[k]);
