@@ -6,12 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
+#include "gym/trial/perturb/element_moves.h"
+#include "gym/trial/perturb/named_elements.h"
+#include "gym/trial/perturb/rows.h"
 #include "gym/trial/perturb/whole_numbers.h"
 
 namespace tritonsmith::gym::trial {
@@ -28,65 +29,11 @@ at::Tensor random_places(std::int64_t count, std::int64_t below, const at::Tenso
   return at::randint(below, {count}, at::dtype(at::kLong).device(like.device()));
 }
 
-// Rows of each kind lie at every `period`th place. The period is odd to programs, which often take
-// a power of two of them.
-class Rows {
- public:
-  Rows(const at::Tensor& rows, Rng& rng)
-      : rows_(rows),
-        period_(rows.size(0) < kFew ? kFew : 11 + static_cast<std::int64_t>(rng.below(8))),
-        next_(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(period_)))) {}
-  // Returns a view of the next kind's rows, which may be none.
-  at::Tensor next() {
-    const std::int64_t first = next_++ % period_;
-    return from(first);
-  }
-  // The same for rows that only keep their meaning if no named element changes them.
-  at::Tensor next_kept() {
-    const std::int64_t first = next_++ % period_;
-    kept_.push_back(first);
-    return from(first);
-  }
-  bool is_kept(std::int64_t row) const {
-    return std::ranges::find(kept_, row % period_) != kept_.end();
-  }
-
- private:
-  at::Tensor from(std::int64_t first) const {
-    return rows_.slice(0, std::min(first, rows_.size(0)), rows_.size(0), period_);
-  }
-
-  static constexpr std::int64_t kFew = 8;
-  at::Tensor rows_;
-  std::int64_t period_, next_;
-  std::vector<std::int64_t> kept_;
-};
-
 // A few sorted rows are enough, and sorting is slow.
 void sort_rows(at::Tensor rows, bool descending) {
-  constexpr std::int64_t most = 32;
+  constexpr std::int64_t most = 8;
   if (rows.size(0) > most) rows = rows.narrow(0, 0, most);
   if (rows.numel() > 0) rows.copy_(std::get<0>(rows.sort(-1, descending)));
-}
-
-// Moves these elements up and down in turn, two by up to twice `reach`, the next two by a fifth to
-// four fifths of it, where an exponential is large and finite, and so on. Their places differ, or
-// count once.
-void move_at(at::Tensor& all, const at::Tensor& at, double reach) {
-  const at::Tensor nth = at::arange(at.numel(), at.options());
-  const at::Tensor signs = nth.remainder(2).mul_(-2).add_(1).to(at::kFloat);
-  const at::Tensor chance = chance_like(at);
-  const at::Tensor by =
-      at::where(nth.remainder(4).lt(2), 1 + chance, 0.2 + 0.6 * chance).mul_(signs).mul_(reach);
-  all.index_copy_(0, at, all.index_select(0, at) + by.to(all.scalar_type()));
-}
-
-void move_some_elements(at::Tensor& all, double reach) {
-  constexpr std::int64_t least = 4, most = 4096, one_in = 4096;
-  const std::int64_t count =
-      std::min(all.numel() / 8, std::clamp(all.numel() / one_in, least, most));
-  if (count == 0) return;
-  move_at(all, random_places(count, all.numel(), all), reach);
 }
 
 // Gives each row one value, its first. Values that are sums of few powers of two have exact means,
@@ -96,18 +43,6 @@ void level_rows(at::Tensor rows, bool may_round) {
   at::Tensor value = rows.narrow(1, 0, 1).clone();
   if (may_round) value = value.mul_(8).floor_().add_(0.5).div_(8);
   rows.copy_(value.expand_as(rows));
-}
-
-// A few rows get one large element each, or one far below the others with a negative `reach`. The
-// places lie evenly from a random one on, so that no half of a row has them all.
-void move_one_in_each(at::Tensor rows, double reach) {
-  if (rows.numel() == 0) return;
-  const std::int64_t count = rows.size(0), length = rows.size(1);
-  const at::Tensor from = random_places(1, length, rows);
-  const at::Tensor steps = at::arange(count, from.options()).mul_(length).div_(count, "floor");
-  const at::Tensor at = (from + steps).remainder_(length).unsqueeze(1);
-  const at::Tensor by = (reach * (1 + chance_like(at))).to(rows.scalar_type());
-  rows.scatter_(1, at, rows.gather(1, at) + by);
 }
 
 // Elements of a row become large that lie a power of two apart, and the largest few lie farther apart
@@ -132,71 +67,6 @@ void move_apart(at::Tensor rows, double reach, Rng& rng) {
   enlarge(std::max(nearest, part(largest)), largest, 2.2, 0.8);
 }
 
-// Elements at named places: at the last index of each dimension, and at each of the change's places and
-// beside it. Elements far up and far down stand at each such index, so that no
-// reduction over any dimension may leave it out. They are chosen at first and moved at last, from
-// the values that they had at first. So nothing else that happens to the tensor hides them.
-class NamedElements {
- public:
-  // No element lies in a row that `rows` keeps, if there is another.
-  NamedElements(const at::Tensor& tensor, const InputChange& change, const Rows* rows = nullptr)
-      : tensor_(tensor), rows_(rows), rng_(change.seed, "places", 0) {
-    if (tensor.numel() < 16) return;
-    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
-      if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
-    for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
-      for (const std::int64_t place : change.places)
-        for (const std::int64_t index : {place - 1, place})
-          if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
-            add_pairs(dim, index, change.reach);
-    std::vector<std::int64_t> at;
-    std::vector<double> by;
-    for (const auto& [place, move] : moves_) {
-      at.push_back(place);
-      by.push_back(move);
-    }
-    if (at.empty()) return;
-    at_ = at::tensor(at, at::kLong).to(tensor.device());
-    moved_ = tensor.view({-1}).index_select(0, at_) +
-             at::tensor(by, at::kDouble).to(tensor.device(), tensor.scalar_type());
-  }
-
-  void move() {
-    if (at_.defined()) tensor_.view({-1}).index_copy_(0, at_, moved_);
-  }
-
- private:
-  // The first pair lies beyond all that other changes move, and in rows of its own, so that it decides
-  // a row's largest and least. The second is smaller: an exponential is large and finite there.
-  void add_pairs(std::int64_t dim, std::int64_t index, double reach) {
-    for (const double sign : {1.0, -1.0}) {
-      add(dim, index, sign * (2.5 + 0.5 * rng_.uniform()) * reach, sign > 0 ? highest_ : lowest_);
-      add(dim, index, sign * (0.2 + 0.6 * rng_.uniform()) * reach, smaller_);
-    }
-  }
-
-  // `taken`: the rows that already hold such an element.
-  void add(std::int64_t dim, std::int64_t index, double by, std::set<std::int64_t>& taken) {
-    constexpr int most_tries = 32;
-    const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
-    for (int tries = 1; tries <= most_tries; ++tries) {
-      const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
-      const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
-      const std::int64_t row = place / tensor_.size(-1);
-      const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
-      if ((!is_free && tries < most_tries) || !moves_.emplace(place, by).second) continue;
-      taken.insert(row);
-      return;
-    }
-  }
-
-  at::Tensor tensor_, at_, moved_;
-  const Rows* rows_;
-  Rng rng_;
-  std::map<std::int64_t, double> moves_;  // by place in memory
-  std::set<std::int64_t> highest_, lowest_, smaller_;
-};
-
 // Slices of one value make a statistic over any dimensions but these two degenerate.
 void level_slices(at::Tensor& tensor, double value, Rng& rng) {
   constexpr std::int64_t few = 4;
@@ -207,10 +77,6 @@ void level_slices(at::Tensor& tensor, double value, Rng& rng) {
     tensor.select(dim, first).fill_(value);
     tensor.select(dim, (first + 1) % size).zero_();
   }
-}
-
-std::int64_t random_row(const at::Tensor& table, Rng& rng) {
-  return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(table.size(0))));
 }
 
 // Each number takes the place of an element.
@@ -236,15 +102,15 @@ void lower_column(const at::Tensor& table, double reach, Rng& rng) {
 
 void make_uneven(at::Tensor& tensor, const InputChange& change) {
   constexpr double little = 4, level = 0.5, beyond = 1.5;
-  const bool moves = change.reach > 0;
+  const bool is_moved = change.reach > 0;
   Rng rng(change.seed, "uneven", 0);
   const std::int64_t length = tensor.dim() > 0 ? tensor.size(-1) : 1;
   const at::Tensor table = tensor.view({-1, length});
   Rows rows(table, rng);
   sort_rows(rows.next(), false);
   sort_rows(rows.next(), true);
-  if (change.may_tie) level_rows(rows.next_kept(), moves);
-  if (!moves) return put_numbers(tensor, change.numbers);
+  if (change.may_tie) level_rows(rows.next_kept(), is_moved);
+  if (!is_moved) return put_numbers(tensor, change.numbers);
   at::Tensor zeros, ones;
   if (change.may_tie) {
     zeros = rows.next_kept();
@@ -256,11 +122,13 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   const double shift = std::min(little, change.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
-  move_one_in_each(rows.next(), change.reach);
-  move_one_in_each(rows.next(), -change.reach);
+  ElementMoves moves;
+  move_one_in_each(rows.next_numbers(), length, change.reach, rng, moves);
+  move_one_in_each(rows.next_numbers(), length, -change.reach, rng, moves);
   move_apart(apart, change.reach, rng);
+  move_some_elements(tensor.numel(), change.reach, rng, moves);
   at::Tensor all = tensor.view({-1});
-  move_some_elements(all, change.reach);
+  moves.make(all);
   if (change.may_tie) {
     zeros.zero_();
     if (table.size(0) > 1) ones.fill_(level);
@@ -268,11 +136,12 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   }
   named.move();
   for (const double number : change.numbers) {
-    if (table.size(0) > 1) table.select(0, random_row(table, rng)).add_(beyond * number);
+    if (table.size(0) > 1) table.select(0, random_place(table.size(0), rng)).add_(beyond * number);
     // A window of a pooling, for example, takes in parts of many rows.
     if (tensor.dim() < 3 || tensor.size(-2) < 2) continue;
     const at::Tensor slices = tensor.view({-1, tensor.size(-2), length});
-    if (slices.size(0) > 2) slices.select(0, random_row(slices, rng)).add_(beyond * number);
+    if (slices.size(0) > 2)
+      slices.select(0, random_place(slices.size(0), rng)).add_(beyond * number);
   }
   if (!change.may_tie) lower_column(table, change.reach, rng);
 }

@@ -1,0 +1,56 @@
+#include "gym/trial/perturb/named_elements.h"
+
+#include <vector>
+
+namespace tritonsmith::gym::trial {
+
+NamedElements::NamedElements(const at::Tensor& tensor, const device::InputChange& change,
+                             const Rows* rows)
+    : tensor_(tensor), rows_(rows), rng_(change.seed, "places", 0) {
+  if (tensor.numel() < 16) return;
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+    if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+    for (const std::int64_t place : change.places)
+      for (const std::int64_t index : {place - 1, place})
+        if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
+          add_pairs(dim, index, change.reach);
+  std::vector<std::int64_t> at;
+  std::vector<double> by;
+  for (const auto& [place, move] : moves_) {
+    at.push_back(place);
+    by.push_back(move);
+  }
+  if (at.empty()) return;
+  at_ = at::tensor(at, at::kLong).to(tensor.device());
+  moved_ = tensor.view({-1}).index_select(0, at_) +
+           at::tensor(by, at::kDouble).to(tensor.device(), tensor.scalar_type());
+}
+
+void NamedElements::move() {
+  if (at_.defined()) tensor_.view({-1}).index_copy_(0, at_, moved_);
+}
+
+void NamedElements::add_pairs(std::int64_t dim, std::int64_t index, double reach) {
+  for (const double sign : {1.0, -1.0}) {
+    add(dim, index, sign * (2.5 + 0.5 * rng_.uniform()) * reach, sign > 0 ? highest_ : lowest_);
+    add(dim, index, sign * (0.2 + 0.6 * rng_.uniform()) * reach, smaller_);
+  }
+}
+
+void NamedElements::add(std::int64_t dim, std::int64_t index, double by,
+                        std::set<std::int64_t>& taken) {
+  constexpr int most_tries = 32;
+  const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
+  for (int tries = 1; tries <= most_tries; ++tries) {
+    const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
+    const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
+    const std::int64_t row = place / tensor_.size(-1);
+    const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
+    if ((!is_free && tries < most_tries) || !moves_.emplace(place, by).second) continue;
+    taken.insert(row);
+    return;
+  }
+}
+
+}  // namespace tritonsmith::gym::trial
