@@ -239,9 +239,9 @@ Result<int> run_under_secrets(const Options& options) {
     for (std::size_t k = 0; k < jobs.size(); ++k) {
       const bool is_honest = k >= wrong.size();
       const std::string wanted = is_honest ? "accepted" : text_of(wrong[k].ends);
-      score.check(jobs[k].file, fmt::format("{} under secret {}", wanted, secret), verdicts[k],
-                  is_honest ? verdicts[k].accepted
-                            : ends_rightly(wrong[k], verdicts[k], options.gpu));
+      score.check(
+          jobs[k].file, fmt::format("{} under secret {}", wanted, secret), verdicts[k],
+          is_honest ? verdicts[k].accepted : ends_rightly(wrong[k], verdicts[k], options.gpu));
       const auto margin = is_honest ? std::nullopt : margin_of(verdicts[k]);
       if (!margin) continue;
       double& least = smallest.try_emplace(jobs[k].file, *margin).first->second;

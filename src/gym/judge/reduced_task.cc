@@ -26,8 +26,9 @@ bool are_names(std::string_view text) {
 
 // Whole numbers, products of them, and lists and tuples of either.
 bool are_sizes(std::string_view text) {
-  return text.find("**") == std::string_view::npos &&
-         std::ranges::all_of(text, [](char c) { return is_digit(c) || is_one_of(c, " *,()[]\t\r"); });
+  return text.find("**") == std::string_view::npos && std::ranges::all_of(text, [](char c) {
+           return is_digit(c) || is_one_of(c, " *,()[]\t\r");
+         });
 }
 
 // Reads a product of whole numbers at the beginning of the text and takes it off. Nothing if the
