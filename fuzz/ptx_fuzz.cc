@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "gym/ptx/ptx_lexer.h"
-#include "gym/ptx/ptx_text.h"
+#include "gym/language/triton/ptx/ptx_lexer.h"
+#include "gym/language/triton/ptx/ptx_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tritonsmith::gym;
+  using namespace tritonsmith::gym::language::triton;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   if (!ptx::read_ptx(text)) return 0;
   CHECK(ptx::check_edited_ptx(text, text), "an accepted text is no edit of itself");

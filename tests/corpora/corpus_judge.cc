@@ -12,7 +12,7 @@
 #include "gym/cuda/driver.h"
 #include "gym/judge/python_reference.h"
 #include "gym/judge/secret.h"
-#include "gym/ptx/ptx_text.h"
+#include "gym/language/registry/languages.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith::corpora {
@@ -82,7 +82,8 @@ void check_own_ptx(const std::vector<Verdict>& verdicts, const std::set<std::str
     CHECK(has_ptx || !verdict.accepted, "a verdict on {} shows no PTX", verdict.task_id);
     for (const KernelReport& kernel : verdict.kernels) {
       if (kernel.ptx.empty() || skipped.contains(kernel.name)) continue;
-      const Status allowed = gym::ptx::check_edited_ptx(kernel.ptx, kernel.ptx);
+      const Status allowed = gym::language::language_of(gym::plan::KernelLanguage::triton_ir)
+                                 .check_assembly(kernel.ptx);
       CHECK(allowed, "Triton's own PTX of {} is refused: {}", kernel.ptx_name,
             allowed.error().message);
     }

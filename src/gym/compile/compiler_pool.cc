@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include "gym/language/registry/languages.h"
-#include "gym/ptx/ptx_text.h"
 
 namespace tritonsmith::gym::compile {
 namespace {
@@ -44,8 +43,10 @@ CompileCache::Entry entry_of(const Json& reply, const CompileRequest& request) {
     return refused(ErrorClass::compile_error,
                    "the compiler's answer is no kernel: " + kernel.error().message);
   if (!request.ptx.empty())
-    if (const Status same = ptx::check_edited_ptx(kernel->ptx, request.ptx); !same)
-      return refused_ptx(same.error());
+    if (const Status edit =
+            language::language_of(request.language).check_edit(kernel->ptx, request.ptx);
+        !edit)
+      return refused_ptx(edit.error());
   return *std::move(kernel);
 }
 
@@ -84,8 +85,8 @@ void CompilerPool::submit(CompileJob job) {
   if (!bare) return refuse(ErrorClass::refused_ir, bare.error().message);
   job.request.code = *std::move(bare);
   if (!job.request.ptx.empty())
-    if (const auto read = ptx::read_ptx(job.request.ptx); !read)
-      return give(job, {.result = refused_ptx(read.error())});
+    if (const Status allowed = language.check_assembly(job.request.ptx); !allowed)
+      return give(job, {.result = refused_ptx(allowed.error())});
   unsorted_.push_back(std::move(job));
 }
 

@@ -53,6 +53,13 @@ class Language {
   // Returns advice for the author of a kernel with wrong values, or an empty text.
   virtual std::string advice_for_wrong_values(const plan::PlanKernel& kernel) const = 0;
 
+  // Checks text of the assembly into which the language's compiler translates kernels (for Triton:
+  // PTX), and which somebody edited. Fails with the line of a word that the compiler never writes.
+  virtual Status check_assembly(std::string_view assembly) const = 0;
+  // Checks that an edit may take the place of the compiler's own text: it has the same kernel, with
+  // the same parameters and launch bounds.
+  virtual Status check_edit(std::string_view original, std::string_view edited) const = 0;
+
   virtual std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const = 0;
   virtual std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) const = 0;
 };

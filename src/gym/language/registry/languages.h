@@ -1,5 +1,5 @@
 // The registry of kernel languages. A new language adds its row in languages.cc. The executors here
-// run kernels of every language: each launch goes to the executor of its kernel's language.
+// run the kernels of all languages. While Triton is the only one, they are Triton's own.
 #pragma once
 
 #include <memory>

@@ -4,6 +4,7 @@
 #include "gym/language/triton/cuda_executor.h"
 #include "gym/language/triton/evaluator_executor.h"
 #include "gym/language/triton/locations.h"
+#include "gym/language/triton/ptx/ptx_text.h"
 #include "gym/language/triton/tf32.h"
 #include "gym/triton_ir/syntax/atomic_scope.h"
 #include "gym/triton_ir/syntax/stored_arguments.h"
@@ -38,6 +39,13 @@ class TritonLanguage final : public Language {
         "tl.dot in {} rounds float32 to TF32, which has 10 bits: input_precision=\"ieee\" keeps "
         "all",
         kernel.name);
+  }
+  Status check_assembly(std::string_view assembly) const override {
+    TRY(ptx::read_ptx(assembly));
+    return ok();
+  }
+  Status check_edit(std::string_view original, std::string_view edited) const override {
+    return ptx::check_edited_ptx(original, edited);
   }
   std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const override {
     return make_evaluate_executor(std::move(room));

@@ -1,4 +1,4 @@
-#include "gym/ptx/ptx_text.h"
+#include "gym/language/triton/ptx/ptx_text.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,4 +90,4 @@ TEST(PtxText, SurvivesEveryPrefix) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx

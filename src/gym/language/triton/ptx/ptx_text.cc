@@ -1,14 +1,14 @@
-#include "gym/ptx/ptx_text.h"
+#include "gym/language/triton/ptx/ptx_text.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
 
-#include "gym/ptx/allowed.h"
-#include "gym/ptx/ptx_lexer.h"
+#include "gym/language/triton/ptx/allowed.h"
+#include "gym/language/triton/ptx/ptx_lexer.h"
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 namespace {
 
 constexpr auto kFrameWords = std::to_array<std::string_view>(
@@ -305,4 +305,4 @@ Status check_edited_ptx(std::string_view original, std::string_view edited) {
   return ok();
 }
 
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx

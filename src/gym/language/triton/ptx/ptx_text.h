@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 
 namespace ptx_limits {
 inline constexpr std::size_t kBytes = std::size_t{1} << 20;
@@ -38,4 +38,4 @@ Result<PtxText> read_ptx(std::string_view text);
 // Fails unless both texts are allowed and have the same frame.
 Status check_edited_ptx(std::string_view original, std::string_view edited);
 
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx

@@ -1,10 +1,10 @@
-#include "gym/ptx/allowed.h"
+#include "gym/language/triton/ptx/allowed.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 namespace {
 
 using Words = std::string_view;
@@ -89,4 +89,4 @@ bool is_allowed_special_register(std::string_view name) { return is_in(kSpecialR
 
 bool is_register_type(std::string_view name) { return is_in(kRegisterTypes, name); }
 
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx

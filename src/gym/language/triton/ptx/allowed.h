@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 
 // The first part of an instruction: "ld" of ld.global.b32.
 bool is_allowed_operation(std::string_view name);
@@ -14,4 +14,4 @@ bool is_allowed_special_register(std::string_view name);
 // A register's type in a declaration: ".b32".
 bool is_register_type(std::string_view name);
 
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx

@@ -1,8 +1,8 @@
-#include "gym/ptx/ptx_lexer.h"
+#include "gym/language/triton/ptx/ptx_lexer.h"
 
 #include <cctype>
 
-namespace tritonsmith::gym::ptx {
+namespace tritonsmith::gym::language::triton::ptx {
 namespace {
 
 constexpr std::string_view kSigns = "()[]{},;:@!+-=<>|";
@@ -58,4 +58,4 @@ Result<std::vector<PtxToken>> tokens_of(std::string_view text) {
   return tokens;
 }
 
-}  // namespace tritonsmith::gym::ptx
+}  // namespace tritonsmith::gym::language::triton::ptx
