@@ -1,6 +1,5 @@
 #include "distributed/watch.h"
 
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -32,7 +31,7 @@ std::string_view take_word(std::string_view& line) {
 }  // namespace
 
 Watch::Watch(WatchOptions options, Pipe wake_up)
-    : options_(std::move(options)), wake_up_(std::move(wake_up)) {}
+    : options_(std::move(options)), wake_up_(std::move(wake_up)), peers_(options_.size) {}
 
 Result<std::unique_ptr<Watch>> Watch::of_first(WatchOptions options, Listener listener) {
   TRY_ASSIGN(Pipe wake_up, make_pipe());
@@ -46,13 +45,10 @@ Result<std::unique_ptr<Watch>> Watch::of_other(WatchOptions options, Fd connecti
   TRY_ASSIGN(Pipe wake_up, make_pipe());
   std::unique_ptr<Watch> watch(new Watch(std::move(options), std::move(wake_up)));
   keep_alive(connection);
-  auto first = std::make_unique<Peer>();
-  first->connection = std::move(connection);
-  first->rank = 0;
   const WatchOptions& own = watch->options_;
-  if (!send_line(first->connection, fmt::format("{} {} {}", own.token, own.rank, own.self)))
+  if (!send_line(connection, fmt::format("{} {} {}", own.token, own.rank, own.self)))
     return fail_by_fault("rank 0 hung up");
-  watch->peers_.push_back(std::move(first));
+  watch->peers_.add(std::move(connection), 0);
   watch->start();
   return watch;
 }
@@ -79,7 +75,7 @@ Status Watch::wait_for_all(Deadline deadline) {
   if (waited == Waited::lost) return tl::unexpected(*lost_);
   return fail_by_fault(
       "{} did not come; start every rank, all with the same MASTER_ADDR and MASTER_PORT",
-      missing());
+      options_.rank == 0 ? peers_.missing() : "some rank");
 }
 
 Watch::Waited Watch::wait(const std::function<bool()>& is_ready, Deadline deadline) {
@@ -117,21 +113,17 @@ void Watch::note(std::uint64_t number, std::string_view what) {
   if (options_.rank == 0) return;
   const std::lock_guard lock(mutex_);
   // If rank 0 is gone, the watch's thread notices it.
-  send_line(peers_.front()->connection, fmt::format("at {} {}", number, what));
+  send_line(peers_.all().front()->connection, fmt::format("at {} {}", number, what));
 }
 
 std::string Watch::latecomers(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> late;
-  for (const auto& peer : peers_)
-    if (options_.rank == 0 && peer->rank > 0 && peer->number < number)
-      late.push_back(name_of(peer->rank, peer->self));
-  return fmt::format("{}", fmt::join(late, " and "));
+  return options_.rank == 0 ? peers_.behind(number) : "";
 }
 
 void Watch::leave() {
   const std::lock_guard lock(mutex_);
-  if (!has_left_ && !lost_) tell_all("done");
+  if (!has_left_ && !lost_) peers_.tell_all("done");
   has_left_ = true;
 }
 
@@ -139,9 +131,10 @@ void Watch::fail_for(const Error& error) {
   const std::lock_guard lock(mutex_);
   if (!has_left_ && !lost_) {
     if (options_.rank == 0)
-      tell_all(fmt::format("lost {} failed: {}", name_of(0, options_.self), error.message));
+      peers_.tell_all(fmt::format("lost {} failed: {}",
+                                  name_of_rank(0, options_.size, options_.self), error.message));
     else
-      tell_all(fmt::format("failed {}", error.message));
+      peers_.tell_all(fmt::format("failed {}", error.message));
   }
   has_left_ = true;
 }
@@ -156,7 +149,7 @@ bool Watch::poll_once() {
   std::vector<pollfd> fds = {{.fd = wake_up_.read.get(), .events = POLLIN, .revents = 0}};
   if (listener_) fds.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
   const std::size_t first_peer = fds.size();
-  for (const auto& peer : peers_)
+  for (const auto& peer : peers_.all())
     fds.push_back({.fd = peer->connection.get(), .events = POLLIN, .revents = 0});
   const int timeout = grace_ends_ ? grace_ends_->poll_timeout() : -1;
   if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR) return false;
@@ -165,9 +158,9 @@ bool Watch::poll_once() {
     const std::lock_guard lock(mutex_);
     if (is_stopping_) return false;
     for (std::size_t i = first_peer; i < fds.size(); ++i)
-      if (fds[i].revents != 0) read_from(*peers_[i - first_peer]);
+      if (fds[i].revents != 0) read_from(*peers_.all()[i - first_peer]);
     if (listener_ && fds[1].revents != 0) accept_one();
-    std::erase_if(peers_, [](const auto& peer) { return peer->is_closed; });
+    peers_.drop_closed();
     if (lost_) std::swap(calls, calls_at_loss_);
   }
   for (const auto& call : calls) call();
@@ -179,9 +172,7 @@ void Watch::accept_one() {
   auto accepted = accept_from(listener_);
   if (!accepted) return;  // the peer has closed the connection again
   keep_alive(*accepted);
-  auto peer = std::make_unique<Peer>();
-  peer->connection = *std::move(accepted);
-  peers_.push_back(std::move(peer));
+  peers_.add(*std::move(accepted));
 }
 
 void Watch::read_from(Peer& peer) {
@@ -194,7 +185,7 @@ void Watch::read_from(Peer& peer) {
     lose(fmt::format(
         "{} is gone: its process ended without a word; the same call goes on from the last "
         "checkpoint",
-        name_of(peer.rank, peer.self)));
+        name_of(peer)));
 }
 
 void Watch::take_line(Peer& peer, const std::string& line) {
@@ -207,7 +198,7 @@ void Watch::take_line(Peer& peer, const std::string& line) {
     peer.has_left = true;
   } else if (word == "failed") {
     peer.has_left = true;
-    lose(fmt::format("{} failed: {}", name_of(peer.rank, peer.self), rest));
+    lose(fmt::format("{} failed: {}", name_of(peer), rest));
   } else if (word == "lost") {
     peer.has_left = true;
     lose(std::string(rest));
@@ -227,18 +218,16 @@ void Watch::greet(Peer& peer, const std::string& line) {
     peer.is_closed = true;
     return;
   }
-  const bool is_taken =
-      std::ranges::any_of(peers_, [&](const auto& other) { return other->rank == *rank; });
-  if (is_taken) {
+  if (peers_.has(*rank)) {
     send_line(peer.connection, fmt::format("lost two processes say that they are rank {}", *rank));
     peer.is_closed = true;
     return;
   }
   peer.rank = *rank;
   peer.self = rest;
-  if (joined() + 1 < static_cast<std::size_t>(options_.size)) return;
+  if (!peers_.are_complete()) return;
   are_all_here_ = true;
-  tell_all(fmt::format("all {}", options_.self));
+  peers_.tell_all(fmt::format("all {}", options_.self));
   changed_.notify_all();
 }
 
@@ -246,7 +235,7 @@ void Watch::lose(std::string sentence) {
   if (lost_ || has_left_) return;
   lost_ = Error{std::move(sentence), ErrorKind::fault};
   grace_ends_ = Deadline::after(options_.grace);
-  if (options_.rank == 0) tell_all("lost " + lost_->message);
+  if (options_.rank == 0) peers_.tell_all("lost " + lost_->message);
   changed_.notify_all();
 }
 
@@ -259,31 +248,6 @@ void Watch::end_when_stuck() {
   fmt::print(stderr, "tritonsmith: {}\n", printable(lost_->message));
   std::fflush(nullptr);
   ::_exit(3);  // a fault, as cli/call/exit_code.h has it
-}
-
-std::string Watch::name_of(int rank, std::string_view self) const {
-  std::string name = fmt::format("rank {} of {}", rank, options_.size);
-  if (!self.empty()) name += fmt::format(" ({})", self);
-  return name;
-}
-
-void Watch::tell_all(std::string_view line) {
-  for (const auto& peer : peers_)
-    if (peer->rank >= 0 && !peer->has_left && !peer->is_closed) send_line(peer->connection, line);
-}
-
-std::size_t Watch::joined() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(peers_, [](const auto& peer) { return peer->rank >= 0; }));
-}
-
-std::string Watch::missing() const {
-  if (options_.rank != 0) return "some rank";
-  std::vector<std::string> names;
-  for (int rank = 1; rank < options_.size; ++rank)
-    if (std::ranges::none_of(peers_, [&](const auto& peer) { return peer->rank == rank; }))
-      names.push_back(fmt::format("rank {} of {}", rank, options_.size));
-  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 }  // namespace tritonsmith::distributed

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "distributed/line_socket.h"
+#include "distributed/peers.h"
 
 namespace tritonsmith::distributed {
 
@@ -69,14 +69,6 @@ class Watch {
   void fail_for(const Error& error);
 
  private:
-  struct Peer {
-    Fd connection;
-    LineReader reader;
-    int rank = -1;  // -1 until the peer has sent it
-    std::string self;
-    std::uint64_t number = 0;  // the last operation that it reached
-    bool has_left = false, is_closed = false;
-  };
   Watch(WatchOptions options, Pipe wake_up);
   void start();
   void run();
@@ -87,17 +79,16 @@ class Watch {
   void greet(Peer& peer, const std::string& line);
   void lose(std::string sentence);  // with the lock held
   void end_when_stuck();
-  std::string name_of(int rank, std::string_view self) const;
-  void tell_all(std::string_view line);  // with the lock held
-  std::size_t joined() const;            // likewise, with the lock held
-  std::string missing() const;           // likewise, with the lock held
+  std::string name_of(const Peer& peer) const {
+    return name_of_rank(peer.rank, options_.size, peer.self);
+  }
 
   WatchOptions options_;
   Fd listener_;  // rank 0 only
   Pipe wake_up_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Peer>> peers_;  // only the watch's thread adds and removes peers
+  Peers peers_;  // only the watch's thread adds and removes peers
   std::optional<Error> lost_;
   std::optional<Deadline> grace_ends_;
   std::vector<std::function<void()>> calls_at_loss_;

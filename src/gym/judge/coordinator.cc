@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
-#include "base/clock.h"
 #include "base/hash.h"
+#include "gym/judge/referee_jobs.h"
 
 namespace tritonsmith::gym::judge {
 namespace {
@@ -15,50 +14,51 @@ namespace {
 // caused it itself.
 constexpr int kKillsForgiven = 2;
 
-std::string task_key(const Task& task) { return content_key(task.source); }
-
-referee::Probe probe_of(const api::JudgeJob& job) {
-  if (!job.self_test || !job.self_test->is_asked_again) return referee::Probe::none;
-  return job.self_test->is_right ? referee::Probe::right : referee::Probe::wrong;
-}
-
 }  // namespace
 
 Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, api::Outbox& outbox)
     : config_(config),
       parts_(std::move(parts)),
       outbox_(outbox),
-      events_(std::numeric_limits<std::size_t>::max()) {
+      events_(std::numeric_limits<std::size_t>::max()),
+      schedule_(static_cast<std::size_t>(config.in_flight)),
+      tasks_(static_cast<std::size_t>(config.task_plans),
+             static_cast<std::size_t>(config.task_plans_mib) << 20),
+      delivery_(std::exchange(parts_.store, std::nullopt), outbox),
+      referees_(config.calibration_seconds,
+                [this](RefereeAnswer answer) { events_.push(std::move(answer)); }) {
   start_referees();
   thread_ = std::jthread([this] { run(); });
 }
 
 // The coordinator's thread ends first. Events that it has not handled are dropped, so that no new
 // work begins, and the pool's last callbacks push to a closed queue. A referee at work is
-// interrupted, because nobody waits for its report.
+// interrupted, because no caller waits for its report.
 Coordinator::~Coordinator() {
   stopping_ = true;
   events_.close();
   thread_.join();
-  for (std::jthread& thread : referee_threads_) thread.request_stop();
-  referee_work_.close();
-  replay_work_.close();
-  for (const auto& referee : referees_) referee->interrupt();
+  referees_.stop();
   parts_.pool.reset();
-  for (std::jthread& thread : referee_threads_) thread.join();
+}
+
+void Coordinator::start_referees() {
+  for (int k = 0; k < config_.referees; ++k)
+    referees_.start(parts_.make_referee(), Backend::evaluate, k,
+                    {.name = fmt::format("cpu:{}", k)});
+  for (int number = 0; number < std::ssize(parts_.gpus); ++number) {
+    const ReplayGpu& gpu = parts_.gpus.at(static_cast<std::size_t>(number));
+    referees_.start(parts_.make_replay_referee(number), Backend::replay, number,
+                    {.name = fmt::format("cuda:{}", gpu.ordinal), .gpu = gpu.uuid});
+  }
 }
 
 void Coordinator::run() {
   while (auto event = events_.pop()) {
     if (stopping_) return;
     std::visit([this](auto& what) { handle(what); }, *event);
-    admit();
+    while (auto job = schedule_.next()) start(*std::move(job));
   }
-}
-
-JobProgress* Coordinator::find(std::uint64_t serial) {
-  const auto at = running_.find(serial);
-  return at == running_.end() ? nullptr : &at->second;
 }
 
 void Coordinator::handle(Submitted& event) {
@@ -68,126 +68,34 @@ void Coordinator::handle(Submitted& event) {
   // A store has no verdicts on edited PTX, and none that hold PTX.
   if (!config_.capture.data.empty() || !progress.job.ptx.empty() || progress.job.shows_ptx)
     progress.job.use_store = false;
-  if (const auto known = learn_versions(); !known) {
-    Verdict verdict = infrastructure_verdict(progress, known.error().message, context_);
-    finish(std::move(progress), std::move(verdict));
+  if (const auto known =
+          facts_.learn(*parts_.pool, config_, parts_.gpus, parts_.ceilings, stopping_);
+      !known) {
+    Verdict verdict = infrastructure_verdict(progress, known.error().message, facts_.context());
+    delivery_.give(std::move(progress), std::move(verdict));
     return;
   }
+  progress.task_key = content_key(progress.job.task.source);
   progress.key =
-      verdict_key(progress.job, progress.job.backend, versions_.of(progress.job.backend));
-  if (progress.job.use_store && (answered_by_store(progress) || joined_an_equal_job(progress)))
+      verdict_key(progress.job, progress.job.backend, versions().of(progress.job.backend));
+  if (progress.job.use_store &&
+      (delivery_.answer_from_store(progress) || schedule_.follow_an_equal_one(progress)))
     return;
-  backlog_.push_back(std::move(progress));
-}
-
-Status Coordinator::learn_versions() {
-  if (!versions_.evaluate.empty()) return ok();
-  const auto patience = Deadline::after(std::chrono::seconds(120));
-  Result<capture::CapturePool::Versions> versions = fail("the judge was shut down");
-  // short waits, since a judge may be destroyed before the zygote is warm
-  while (!versions && !stopping_) {
-    const auto a_moment = Deadline::after(std::chrono::milliseconds(100));
-    versions = parts_.pool->versions(a_moment);
-    if (!versions && (!a_moment.passed() || patience.passed())) break;
-  }
-  if (!versions) return tl::unexpected(versions.error());
-  context_.environment.torch = versions->torch;
-  context_.environment.triton = versions->triton;
-  context_.environment.target = config_.target;
-  context_.environment.gpu = config_.target + " (compiled, not run)";
-  context_.replay_environment = context_.environment;
-  context_.ceilings = parts_.ceilings;
-  if (!parts_.gpus.empty()) {
-    context_.replay_environment.gpu = parts_.gpus.front().name;
-    context_.replay_environment.driver = parts_.gpus.front().driver;
-  }
-  const std::lock_guard lock(versions_mutex_);
-  versions_.evaluate =
-      fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
-  if (config_.adequacy_secrets > 0)
-    versions_.evaluate += fmt::format(", adequacy under {} secrets", config_.adequacy_secrets);
-  if (parts_.gpus.empty()) return ok();
-  versions_.replay = versions_.evaluate + ", " + context_.replay_environment.gpu;
-  for (const std::string& baseline : config_.baselines) versions_.replay += ", " + baseline;
-  if (parts_.ceilings) versions_.replay += ", speed of light";  // earlier verdicts lack it
-  return ok();
-}
-
-bool Coordinator::answered_by_store(JobProgress& progress) {
-  if (!parts_.store) return false;
-  auto stored = parts_.store->find(progress.key);
-  if (!stored) {
-    outbox_.break_down(stored.error());
-    return false;
-  }
-  if (!*stored) return false;
-  Verdict verdict = std::move(**stored);
-  verdict.task_id = progress.job.task.id;
-  outbox_.deliver({progress.job.id, std::move(verdict)});
-  return true;
-}
-
-bool Coordinator::joined_an_equal_job(const JobProgress& progress) {
-  const auto join = [&](JobProgress& other) {
-    if (!other.job.use_store || other.key != progress.key || other.cancelled) return false;
-    other.followers.push_back(progress.job.id);
-    return true;
-  };
-  for (auto& [serial, other] : running_)
-    if (join(other)) return true;
-  return std::ranges::any_of(backlog_, join) || std::ranges::any_of(alone_, join);
+  schedule_.add(std::move(progress));
 }
 
 void Coordinator::handle(Cancelled& event) {
-  const auto leave = [&](JobProgress& progress) {
-    if (progress.job.id == event.id && !progress.cancelled) {
-      progress.cancelled = true;
-      outbox_.drop();
-      return true;
-    }
-    if (std::erase(progress.followers, event.id) == 0) return false;
-    outbox_.drop();
-    return true;
-  };
-  const auto is_idle = [](const JobProgress& progress) {
-    return progress.cancelled && progress.followers.empty();
-  };
-  for (std::deque<JobProgress>* waiting : {&backlog_, &alone_}) {
-    std::ranges::any_of(*waiting, leave);
-    std::erase_if(*waiting, is_idle);
-  }
-  for (auto at = running_.begin(); at != running_.end(); ++at) {
-    if (!leave(at->second)) continue;
-    JobProgress& progress = at->second;
-    const bool compiles = std::ranges::any_of(
-        progress.units, [](const CompileUnit& unit) { return !unit.outcome && !unit.is_dropped; });
-    // A referee's run ends by itself soon. A guest or many compilations may take long.
-    if (is_idle(progress) && (progress.pool_id != 0 || compiles)) {
-      if (progress.pool_id != 0) parts_.pool->cancel(progress.pool_id);
-      stop_compiling(progress, 0);
-      running_.erase(at);
-    }
-    return;
-  }
-}
-
-void Coordinator::admit() {
-  if (!alone_.empty()) {
-    if (!running_.empty()) return;
-    JobProgress progress = std::move(alone_.front());
-    alone_.pop_front();
-    progress.alone = true;
-    start(std::move(progress));
-    return;
-  }
-  const bool somebody_is_alone =
-      std::ranges::any_of(running_, [](const auto& entry) { return entry.second.alone; });
-  while (!somebody_is_alone && !backlog_.empty() &&
-         running_.size() < static_cast<std::size_t>(config_.in_flight)) {
-    JobProgress progress = std::move(backlog_.front());
-    backlog_.pop_front();
-    start(std::move(progress));
-  }
+  const JobSchedule::Withdrawal withdrawn = schedule_.withdraw(event.id);
+  if (withdrawn.is_known) outbox_.drop();
+  if (withdrawn.idle == nullptr) return;
+  JobProgress& progress = *withdrawn.idle;
+  const bool compiles = std::ranges::any_of(
+      progress.units, [](const CompileUnit& unit) { return !unit.outcome && !unit.is_dropped; });
+  // A referee's run ends by itself soon. A guest or many compilations may take long.
+  if (progress.pool_id == 0 && !compiles) return;
+  if (progress.pool_id != 0) parts_.pool->cancel(progress.pool_id);
+  stop_compiling(progress, 0);
+  schedule_.take(progress.serial);
 }
 
 void Coordinator::start(JobProgress progress) {
@@ -195,25 +103,25 @@ void Coordinator::start(JobProgress progress) {
   progress.inspection = parts_.inspect(progress.job.kernel, progress.job.policy);
   if (std::ranges::find(progress.inspection, Severity::reject, &Finding::severity) !=
       progress.inspection.end()) {
-    Verdict verdict = verdict_of(progress, context_);
-    finish(std::move(progress), std::move(verdict));
+    Verdict verdict = verdict_of(progress, facts_.context());
+    delivery_.give(std::move(progress), std::move(verdict));
     return;
   }
-  const std::uint64_t serial = progress.serial = next_serial_++;
-  await_task(running_.emplace(serial, std::move(progress)).first->second);
+  progress.serial = next_serial_++;
+  await_task(schedule_.run(std::move(progress)));
 }
 
 void Coordinator::await_task(JobProgress& progress) {
-  const std::string key = task_key(progress.job.task);
-  if (!tasks_.contains(key)) forget_tasks();
-  auto [at, is_new] = tasks_.try_emplace(key);
-  at->second.last_used = progress.serial;
-  if (at->second.ready) {
-    capture(progress, at->second);
+  const std::string key = progress.task_key;
+  TaskPlan& task =
+      tasks_.entry(key, [this](const std::string& other) { return schedule_.runs_task(other); });
+  task.last_used = progress.serial;
+  if (task.ready) {
+    capture(progress, task);
     return;
   }
-  at->second.waiting.push_back(progress.serial);
-  if (!is_new && at->second.waiting.size() > 1) return;
+  task.waiting.push_back(progress.serial);
+  if (task.waiting.size() > 1) return;
   parts_.pool->capture({.role = capture::CaptureRole::task,
                         .source = progress.job.task.source,
                         .path = "task.py",
@@ -223,61 +131,20 @@ void Coordinator::await_task(JobProgress& progress) {
                        });
 }
 
-void Coordinator::forget_tasks() {
-  const auto limit = static_cast<std::size_t>(config_.task_plans);
-  const auto most = static_cast<std::size_t>(config_.task_plans_mib) << 20;
-  std::size_t bytes = 0;
-  for (const auto& [key, task] : tasks_) bytes += task.bytes();
-  if (tasks_.size() < limit && bytes <= most) return;
-  std::set<std::string> running_keys;
-  for (const auto& [serial, judging] : running_) running_keys.insert(task_key(judging.job.task));
-  const auto in_use = [&](const auto& entry) {
-    return !entry.second.ready || running_keys.contains(entry.first);
-  };
-  while (tasks_.size() >= limit || bytes > most) {
-    auto oldest = tasks_.end();
-    for (auto at = tasks_.begin(); at != tasks_.end(); ++at)
-      if (!in_use(*at) &&
-          (oldest == tasks_.end() || at->second.last_used < oldest->second.last_used))
-        oldest = at;
-    if (oldest == tasks_.end()) return;
-    bytes -= oldest->second.bytes();
-    tasks_.erase(oldest);
-  }
-}
-
-void Coordinator::read_task_plan(const std::string& json, TaskPlan& task) {
-  const auto plan = plan::parse_plan(json);
-  const auto document = parse_json(json);
-  if (!plan || !document) {
-    task.failure = VerdictError{.error_class = ErrorClass::bad_plan,
-                                .message = plan ? document.error().message : plan.error().message};
-    return;
-  }
-  const auto member = [&](const char* name) {
-    return document->contains(name) ? to_line((*document)[name]) : std::string("[]");
-  };
-  task.init_args = member("init_args");
-  task.inputs = member("inputs");
-  task.tensors = member("tensors");
-  task.known = member("known");
-  task.json = json;
-}
-
 void Coordinator::handle(TaskCaptured& event) {
-  TaskPlan& task = tasks_[event.task_key];
+  TaskPlan& task = tasks_.at(event.task_key);
   const std::vector<std::uint64_t> waiting = std::exchange(task.waiting, {});
   const auto* fault = std::get_if<sandbox::InfrastructureFault>(&event.outcome.result);
   const auto* failure = std::get_if<sandbox::CandidateFailure>(&event.outcome.result);
   if (failure != nullptr) task.failure = failure->error;
   if (const auto* plan = std::get_if<capture::CapturedPlan>(&event.outcome.result))
-    read_task_plan(plan->json, task);
+    task.read(plan->json);
   task.ready = fault == nullptr;
   const bool timed_out =
       task.failure && task.failure->error_class == ErrorClass::timeout && !failure->undisturbed;
   const bool killed = task.failure && task.failure->error_class == ErrorClass::killed;
   for (const std::uint64_t serial : waiting) {
-    JobProgress* progress = find(serial);
+    JobProgress* progress = schedule_.find(serial);
     if (progress == nullptr) continue;
     if (fault != nullptr || (timed_out && !progress->alone) ||
         (killed && progress->kills < kKillsForgiven)) {
@@ -288,15 +155,14 @@ void Coordinator::handle(TaskCaptured& event) {
       capture(*progress, task);
     }
   }
-  if (fault != nullptr || timed_out || killed) tasks_.erase(event.task_key);
+  if (fault != nullptr || timed_out || killed) tasks_.forget(event.task_key);
 }
 
 void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
   if (task.failure) {
-    JobProgress done = std::move(progress);
-    running_.erase(done.serial);
-    Verdict verdict = task_failure_verdict(done, *task.failure, context_);
-    finish(std::move(done), std::move(verdict));
+    JobProgress done = schedule_.take(progress.serial);
+    Verdict verdict = task_failure_verdict(done, *task.failure, facts_.context());
+    delivery_.give(std::move(done), std::move(verdict));
     return;
   }
   lint(progress);
@@ -317,7 +183,7 @@ void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
 }
 
 void Coordinator::handle(Captured& event) {
-  JobProgress* progress = find(event.serial);
+  JobProgress* progress = schedule_.find(event.serial);
   if (progress == nullptr) return;
   progress->pool_id = 0;
   progress->capture = std::move(event.outcome);
@@ -336,24 +202,6 @@ void Coordinator::handle(Captured& event) {
   progress->plan_json = std::move(captured->json);
   progress->plan = *std::move(plan);
   compile_and_referee(*progress);
-}
-
-referee::RefereeJob Coordinator::referee_job(const JobProgress& progress) const {
-  return {.task_key = task_key(progress.job.task),
-          .task_source = progress.job.task.source,
-          .baselines = progress.job.baselines,
-          .probe = probe_of(progress.job),
-          .candidate_plan = progress.plan_json,
-          // The secret follows from the job's content. A job that is judged again is judged alike,
-          // and other jobs draw other values.
-          .secret = to_hex(hmac_sha256(parts_.secret, progress.key)),
-          .trials = progress.job.trials,
-          .policy = progress.job.policy,
-          .comparison = progress.job.comparison,
-          .strides = progress.job.strides,
-          .tolerance = progress.job.task.tolerance,
-          .budget = {.seconds = config_.referee_seconds,
-                     .memory_bytes = std::int64_t{config_.referee_memory_mib} << 20}};
 }
 
 void Coordinator::compile_and_referee(JobProgress& progress) {
@@ -380,7 +228,8 @@ void Coordinator::compile_and_referee(JobProgress& progress) {
         });
   }
   if (evaluates)
-    hand_to_referee(progress, referee_job(progress), referee_work_);
+    referees_.push(
+        candidate_work(progress, config_, parts_.secret, tasks_.at(progress.task_key).json));
   else if (progress.pending == 0)
     replay(progress);
 }
@@ -399,24 +248,16 @@ bool Coordinator::replay(JobProgress& progress) {
   if (progress.job.backend != Backend::replay || progress.referee) return false;
   auto kernels = binaries_of(progress);
   if (!kernels) return false;
-  referee::RefereeJob job = referee_job(progress);
-  job.kernels = std::move(*kernels);
+  RefereeWork work =
+      candidate_work(progress, config_, parts_.secret, tasks_.at(progress.task_key).json);
+  work.job.kernels = std::move(*kernels);
   progress.pending = 1;
-  hand_to_referee(progress, std::move(job), replay_work_);
+  referees_.push(std::move(work));
   return true;
 }
 
-void Coordinator::hand_to_referee(const JobProgress& progress, referee::RefereeJob job,
-                                  RefereeQueue& queue) {
-  const auto& test = progress.job.self_test;
-  queue.push({.serial = progress.serial,
-              .job = std::move(job),
-              .task_plan = tasks_.at(task_key(progress.job.task)).json,
-              .only = test ? std::optional(test->referee) : std::nullopt});
-}
-
 void Coordinator::handle(Compiled& event) {
-  JobProgress* progress = find(event.serial);
+  JobProgress* progress = schedule_.find(event.serial);
   if (progress == nullptr || progress->units.at(event.unit).is_dropped) return;
   if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result)) {
     if (progress->job.backend != Backend::replay)
@@ -427,14 +268,14 @@ void Coordinator::handle(Compiled& event) {
   advance(event.serial);
 }
 
-void Coordinator::handle(Refereed& event) {
+void Coordinator::handle(RefereeAnswer& event) {
   if (const auto* failure = std::get_if<RefereeFailure>(&event.outcome);
       failure != nullptr && failure->kind == RefereeFailure::Kind::misjudges) {
     outbox_.break_down({failure->message});
     return;
   }
   if (!event.work.lint_key.empty()) return hear_of_task(event);
-  JobProgress* progress = find(event.work.serial);
+  JobProgress* progress = schedule_.find(event.work.serial);
   if (progress == nullptr) return;
   progress->referee = std::move(event.outcome);
   progress->gpu = std::move(event.gpu);
@@ -442,55 +283,61 @@ void Coordinator::handle(Refereed& event) {
 }
 
 void Coordinator::advance(std::uint64_t serial) {
-  JobProgress& progress = running_.at(serial);
+  JobProgress& progress = *schedule_.find(serial);
   if (--progress.pending > 0) return;
   if (progress.passed_over.empty()) pass_over_configs(progress);
   if (!replay(progress)) conclude(serial);
 }
 
 void Coordinator::conclude(std::uint64_t serial) {
-  JobProgress progress = std::move(running_.at(serial));
-  running_.erase(serial);
+  JobProgress progress = schedule_.take(serial);
   const Ending ending = ending_of(progress);
   if (ending == Ending::infrastructure) {
     constexpr int retries = 1;
     if (++progress.infrastructure_faults > retries) {
       Verdict verdict =
-          infrastructure_verdict(progress, infrastructure_message(progress), context_);
-      finish(std::move(progress), std::move(verdict));
+          infrastructure_verdict(progress, infrastructure_message(progress), facts_.context());
+      delivery_.give(std::move(progress), std::move(verdict));
       return;
     }
     start_over(progress);
-    backlog_.push_front(std::move(progress));
+    schedule_.retry(std::move(progress));
   } else if (ending == Ending::killed && ++progress.kills < kKillsForgiven) {
     start_over(progress);
-    backlog_.push_front(std::move(progress));
+    schedule_.retry(std::move(progress));
   } else if ((ending == Ending::deadline && !progress.alone) ||
              (ending == Ending::killed && progress.kills == kKillsForgiven)) {
     start_over(progress);
-    alone_.push_back(std::move(progress));
+    schedule_.retry_alone(std::move(progress));
   } else {
     give_verdict(std::move(progress));
   }
 }
 
-// Stores the verdict before anybody uses it, so that a resumed run finds the verdicts on
-// which it acted.
-void Coordinator::finish(JobProgress progress, Verdict verdict) {
-  verdict.stage_ms.emplace_back("total", milliseconds_since(progress.submitted));
-  if (parts_.store && progress.job.use_store && verdict.fault != Fault::infrastructure) {
-    if (const auto stored = parts_.store->put(progress.key, verdict, progress.gpu); !stored) {
-      outbox_.break_down(stored.error());
-      return;
-    }
-  }
-  for (const std::uint64_t follower : progress.followers) {
-    Verdict copy = verdict;
-    copy.from_store = true;
-    outbox_.deliver({.id = follower, .verdict = std::move(copy), .gpu = progress.gpu});
-  }
-  if (!progress.cancelled)
-    outbox_.deliver({.id = progress.job.id, .verdict = std::move(verdict), .gpu = progress.gpu});
+// The linter begins while the task's first candidate is captured.
+void Coordinator::lint(JobProgress& progress) {
+  progress.lint_key = TaskLints::key_of(progress.job);
+  if (lints_.begin(progress.lint_key))
+    referees_.push(lint_work(progress, config_, parts_.secret, tasks_.at(progress.task_key).json));
+}
+
+void Coordinator::hear_of_task(RefereeAnswer& event) {
+  const TaskLints::Heard heard = lints_.hear(event.work.lint_key, event.outcome);
+  if (heard.ask_again) referees_.push(std::move(event.work));
+  for (const std::uint64_t serial : heard.waiting)
+    if (schedule_.find(serial) != nullptr) give_verdict(schedule_.take(serial));
+}
+
+void Coordinator::give_verdict(JobProgress progress) {
+  const std::uint64_t serial = progress.serial;
+  JobProgress& kept = schedule_.run(std::move(progress));  // a running job keeps its task's plan
+  if (!lints_.has_begun(kept.lint_key)) lint(kept);
+  const std::vector<Finding>* findings = lints_.await(kept.lint_key, serial);
+  if (findings == nullptr) return;
+  JobProgress done = schedule_.take(serial);
+  Verdict verdict = verdict_of(done, facts_.context());
+  verdict.findings.insert(verdict.findings.end(), findings->begin(), findings->end());
+  delivery_.give(std::move(done), std::move(verdict));
 }
 
 }  // namespace tritonsmith::gym::judge

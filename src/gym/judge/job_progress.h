@@ -30,6 +30,7 @@ struct JobProgress {
   std::uint64_t serial = 0;  // a new one for each attempt
   api::JudgeJob job;
   std::string key;                       // verdict_key
+  std::string task_key;                  // names the content of its task's source
   std::string lint_key;                  // TaskLints::key_of; set once its task is captured
   std::vector<std::uint64_t> followers;  // ids of equal jobs that wait for this one's verdict
   bool cancelled = false;

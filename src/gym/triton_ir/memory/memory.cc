@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace tritonsmith::gym::triton_ir {
 namespace {
-
-constexpr std::size_t kMaxViolations = 8;
 
 std::string_view verb(ViolationKind kind) {
   switch (kind) {
@@ -30,7 +26,10 @@ std::string_view verb(ViolationKind kind) {
 }  // namespace
 
 Memory::Memory(const Launch& launch, std::size_t table_bytes, LaunchReport& report)
-    : launch_(launch), report_(report), max_table_bytes_(table_bytes) {
+    : launch_(launch),
+      report_(report),
+      max_table_bytes_(table_bytes),
+      violations_(report.violations) {
   for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
     const Buffer& buffer = launch.buffers[i];
     const std::size_t element = std::bit_floor(std::max<std::size_t>(buffer.element_bytes, 1));
@@ -45,16 +44,14 @@ Memory::Memory(const Launch& launch, std::size_t table_bytes, LaunchReport& repo
 void Memory::bind(const Code& code) {
   code_ = &code;
   if (code.atomics == Atomics::none) return;
-  ordering_.emplace(code.atomics == Atomics::blocks ? Ordering::Grain::coarse
-                                                    : Ordering::Grain::exact);
+  epoch_.order_by_atomics(code.atomics == Atomics::blocks ? Ordering::Grain::coarse
+                                                          : Ordering::Grain::exact);
 }
 
 void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t index) {
   program_ = program;
   polled_ = {};
-  const auto number = static_cast<std::uint32_t>(index % (kAtomic - 2));
-  if (ordering_) ordering_->start(number);
-  writer_ = ordering_ ? ordering_->epoch() : number + 1;
+  epoch_.start(static_cast<std::uint32_t>(index % (Area::kAtomic - 2)));
 }
 
 std::uint64_t Memory::Polled::value() const {
@@ -64,38 +61,13 @@ std::uint64_t Memory::Polled::value() const {
 }
 
 Memory::SuspendedProgram Memory::leave_program() {
-  return {.program = program_,
-          .writer = writer_,
-          .ordering = ordering_ ? ordering_->leave() : Ordering::Program{},
-          .polled = polled_};
+  return {.program = program_, .epoch = epoch_.leave(), .polled = polled_};
 }
 
 void Memory::resume_program(SuspendedProgram suspended) {
   program_ = suspended.program;
   polled_ = suspended.polled;
-  if (ordering_) ordering_->resume(std::move(suspended.ordering));
-  writer_ = ordering_ ? ordering_->epoch() : suspended.writer;
-}
-
-void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {
-  if (area.writers == nullptr) {
-    const auto make = [&] {
-      const std::size_t count = area.elements();
-      Table table(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t))));
-      if (table == nullptr) throw std::bad_alloc();  // as a vector of this size would throw
-      return table;
-    };
-    area.writers = make();
-    area.readers = make();
-    area.charged.resize((area.elements() >> kChunkShift) + 1);
-  }
-  for (std::uint64_t chunk = first >> kChunkShift; chunk <= last >> kChunkShift; ++chunk) {
-    if (area.charged[chunk]) continue;
-    area.charged[chunk] = true;
-    const std::uint64_t rest = area.elements() - (chunk << kChunkShift);
-    table_bytes_ +=
-        2 * sizeof(std::uint32_t) * std::min<std::uint64_t>(rest, std::uint64_t{1} << kChunkShift);
-  }
+  epoch_.resume(std::move(suspended.epoch));
 }
 
 void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
@@ -103,18 +75,19 @@ void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
   auto offset = static_cast<std::uint64_t>(address - area.first);
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
-  ready_tables(area, first, last);
+  table_bytes_ += area.ready_tables(first, last);
   // On a GPU, a program that reads a flag set by an atomic runs after the work before it.
-  if (instruction.count == 1 && (area.writers[first] & kAtomic) != 0) ordering_->acquire(address);
+  if (instruction.count == 1 && (area.writers[first] & Area::kAtomic) != 0) epoch_.acquire(address);
   for (std::uint64_t element = first; element <= last; ++element) {
     const std::uint32_t writer = area.writers[element];
-    const std::uint32_t epoch = writer & ~kAtomic;
-    if (writer != 0 && !is_own(epoch) && !is_known(epoch))
-      note_shared(area, element, (writer & kAtomic) != 0 ? Clarity::unclear : Clarity::race,
+    const std::uint32_t epoch = writer & ~Area::kAtomic;
+    if (writer != 0 && !epoch_.is_own(epoch) && !epoch_.is_known(epoch))
+      note_shared(area, element, (writer & Area::kAtomic) != 0 ? Clarity::unclear : Clarity::race,
                   instruction);
     std::uint32_t& reader = area.readers[element];
-    const bool alone = reader == 0 || (reader != kSeveral && (is_own(reader) || is_known(reader)));
-    reader = alone ? writer_ : kSeveral;
+    const bool alone = reader == 0 || (reader != Area::kSeveral &&
+                                       (epoch_.is_own(reader) || epoch_.is_known(reader)));
+    reader = alone ? epoch_.now() : Area::kSeveral;
   }
 }
 
@@ -137,15 +110,15 @@ void Memory::note_shared(Area& area, std::uint64_t element, Clarity clarity,
 // Checks the readers of an element that is about to be written.
 void Memory::check_readers(Area& area, std::uint64_t element, const Instruction& instruction) {
   std::uint32_t& reader = area.readers[element];
-  if (reader == 0 || reader == writer_) return;
-  if (reader == kSeveral) {
+  if (reader == 0 || reader == epoch_.now()) return;
+  if (reader == Area::kSeveral) {
     // The table does not name the readers. If this program has waited, it may have waited for them.
-    const bool waited = ordering_ && ordering_->has_acquired();
+    const bool waited = epoch_.has_acquired();
     note_shared(area, element, waited ? Clarity::unclear : Clarity::race, instruction);
     return;
   }
-  if (is_own(reader)) return;
-  if (is_known(reader))
+  if (epoch_.is_own(reader)) return;
+  if (epoch_.is_known(reader))
     reader = 0;
   else
     note_shared(area, element, Clarity::race, instruction);
@@ -157,21 +130,21 @@ void Memory::will_write(const std::byte* target, const void* value, std::int64_t
   auto offset = static_cast<std::uint64_t>(address - area.first);
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
-  ready_tables(area, first, last);
+  table_bytes_ += area.ready_tables(first, last);
   for (std::uint64_t element = first; element <= last; ++element) {
     std::uint32_t& writer = area.writers[element];
-    const std::uint32_t epoch = writer & ~kAtomic;
+    const std::uint32_t epoch = writer & ~Area::kAtomic;
     if (writer == 0) {
       ++area.written;
-    } else if (!is_own(epoch) && !is_known(epoch)) {
-      if ((writer & kAtomic) != 0)
+    } else if (!epoch_.is_own(epoch) && !epoch_.is_known(epoch)) {
+      if ((writer & Area::kAtomic) != 0)
         note_shared(area, element, Clarity::race, instruction);
       else if (bytes >= area.element_bytes)
         note_double_write(area, static_cast<std::int64_t>(element),
                           std::memcmp(target, value, bytes) != 0, instruction);
     }
     check_readers(area, element, instruction);
-    writer = writer_;
+    writer = epoch_.now();
   }
 }
 
@@ -181,29 +154,28 @@ bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t coun
   if (bytes != area.element_bytes) return false;
   const std::uint64_t first =
       static_cast<std::uint64_t>(address - area.first) >> area.element_shift;
-  ready_tables(area, first, first + count - 1);
+  table_bytes_ += area.ready_tables(first, first + count - 1);
   std::uint32_t* writers = area.writers.get() + first;
   const std::uint32_t* readers = area.readers.get() + first;
   std::size_t unwritten = 0, others = 0;
   for (std::size_t i = 0; i < count; ++i) {
     unwritten += writers[i] == 0 ? 1 : 0;
-    others += writers[i] != 0 && writers[i] != writer_ ? 1 : 0;
-    others += readers[i] != 0 && readers[i] != writer_ ? 1 : 0;
+    others += writers[i] != 0 && writers[i] != epoch_.now() ? 1 : 0;
+    others += readers[i] != 0 && readers[i] != epoch_.now() ? 1 : 0;
   }
   if (others > 0) return false;
-  std::fill_n(writers, count, writer_);
+  std::fill_n(writers, count, epoch_.now());
   area.written += unwritten;
   return true;
 }
 
 void Memory::begin_atomic(std::int64_t address, MemoryOrder order) {
-  if (order == MemoryOrder::acquire || order == MemoryOrder::both) ordering_->acquire(address);
+  if (order == MemoryOrder::acquire || order == MemoryOrder::both) epoch_.acquire(address);
 }
 
 void Memory::end_atomic(std::int64_t address, MemoryOrder order) {
   if (order != MemoryOrder::release && order != MemoryOrder::both) return;
-  ordering_->release(address);
-  writer_ = ordering_->epoch();
+  epoch_.release(address);
 }
 
 void Memory::will_change_atomically(std::int64_t address, std::size_t bytes,
@@ -213,26 +185,27 @@ void Memory::will_change_atomically(std::int64_t address, std::size_t bytes,
   auto offset = static_cast<std::uint64_t>(address - area.first);
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
-  ready_tables(area, first, last);
+  table_bytes_ += area.ready_tables(first, last);
   const bool is_for_all =
       static_cast<MemoryOrder>(instruction.immediate) != MemoryOrder::within_program;
   for (std::uint64_t element = first; element <= last; ++element) {
     std::uint32_t& writer = area.writers[element];
-    const std::uint32_t epoch = writer & ~kAtomic;
-    const bool are_atomic = is_for_all && (writer & kAtomic) != 0;
+    const std::uint32_t epoch = writer & ~Area::kAtomic;
+    const bool are_atomic = is_for_all && (writer & Area::kAtomic) != 0;
     if (writer == 0)
       ++area.written;
-    else if (!are_atomic && !is_own(epoch) && !is_known(epoch))
+    else if (!are_atomic && !epoch_.is_own(epoch) && !epoch_.is_known(epoch))
       note_shared(area, element, Clarity::race, instruction);
     if (!is_for_all) {
       check_readers(area, element, instruction);
-      writer = writer_;
+      writer = epoch_.now();
       continue;
     }
     const std::uint32_t reader = area.readers[element];
-    if (reader == kSeveral || (reader != 0 && !is_own(reader) && !is_known(reader)))
+    if (reader == Area::kSeveral ||
+        (reader != 0 && !epoch_.is_own(reader) && !epoch_.is_known(reader)))
       note_shared(area, element, Clarity::unclear, instruction);
-    writer = writer_ | kAtomic;
+    writer = epoch_.now() | Area::kAtomic;
   }
 }
 
@@ -252,18 +225,6 @@ void Memory::note_double_write(Area& area, std::int64_t element, bool conflictin
   if (conflicting) ++noted.conflicting;
 }
 
-Violation* Memory::find_or_add(ViolationKind kind, SourceLine at) {
-  violated_ = true;
-  for (Violation& known : report_.violations)
-    if (known.kind == kind && known.at == at) {
-      ++known.times;
-      return nullptr;
-    }
-  if (report_.violations.size() >= kMaxViolations) return nullptr;
-  report_.violations.push_back({.kind = kind, .program = program_, .at = at, .times = 1});
-  return &report_.violations.back();
-}
-
 void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind,
                      const Instruction& instruction) {
   const Area* area = area_of(address);
@@ -272,7 +233,7 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
       area != nullptr && offset >= 0 && static_cast<std::uint64_t>(offset) + bytes <= area->bytes;
   if (inside) kind = ViolationKind::misaligned;
   SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
-  Violation* violation = find_or_add(kind, at);
+  Violation* violation = violations_.add(kind, program_, at);
   if (violation == nullptr) return;
   std::string where = fmt::format("program ({}, {}, {})", program_[0], program_[1], program_[2]);
   if (at.line > 0) where += fmt::format(", line {}", at.line);
@@ -295,7 +256,7 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
 
 void Memory::fail_assertion(const Instruction& instruction, std::string message) {
   SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
-  if (Violation* violation = find_or_add(ViolationKind::assertion, at))
+  if (Violation* violation = violations_.add(ViolationKind::assertion, program_, at))
     violation->message = fmt::format("device assertion failed: {} (program ({}, {}, {}), line {})",
                                      message, program_[0], program_[1], program_[2], at.line);
 }

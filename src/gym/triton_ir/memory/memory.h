@@ -5,11 +5,11 @@
 // buffer's bounds hold.
 #pragma once
 
-#include <cstdlib>
-#include <memory>
-#include <optional>
+#include <vector>
 
-#include "gym/triton_ir/memory/ordering.h"
+#include "gym/triton_ir/memory/area.h"
+#include "gym/triton_ir/memory/program_epoch.h"
+#include "gym/triton_ir/memory/violations.h"
 #include "gym/triton_ir/program/code.h"
 
 namespace tritonsmith::gym::triton_ir {
@@ -81,15 +81,14 @@ class Memory {
   // The state of a suspended program, until it resumes.
   struct SuspendedProgram {
     std::array<std::int64_t, 3> program = {};
-    std::uint32_t writer = 1;
-    Ordering::Program ordering;
+    ProgramEpoch::Suspended epoch;
     Polled polled;
   };
   SuspendedProgram leave_program();
   void resume_program(SuspendedProgram suspended);
   void fail_assertion(const Instruction& instruction, std::string message);
   void bind(const Code& code);
-  bool violated() const { return violated_; }
+  bool violated() const { return violations_.any(); }
   // Tells whether the tables about elements take more bytes than the launch may use.
   bool too_large() const { return table_bytes_ > max_table_bytes_; }
   // Writes the counts of written elements into the report.
@@ -98,34 +97,7 @@ class Memory {
  private:
   static constexpr int kShift = 44;
   static constexpr std::int64_t kMiddle = std::int64_t{1} << (kShift - 1);
-  static constexpr std::uint32_t kAtomic = 0x80000000u;   // marks a writer's epoch as atomic
-  static constexpr std::uint32_t kSeveral = 0xFFFFFFFFu;  // more than one reader
-  // log2 of the elements that are charged for at once
-  static constexpr int kChunkShift = 16;
 
-  // Tables come from calloc: zeros that take no memory until they are used.
-  struct Free {
-    void operator()(std::uint32_t* table) const { std::free(table); }
-  };
-  using Table = std::unique_ptr<std::uint32_t[], Free>;
-
-  struct Area {
-    std::byte* data = nullptr;
-    std::uint64_t bytes = 0;
-    std::int64_t first = 0;  // address of the first byte
-    std::size_t element_bytes = 1;
-    int element_shift = 0;  // log2 of element_bytes
-    // The epoch of each element's last writer. 0: nobody. kAtomic: the write was atomic. A program
-    // without atomics is one epoch. The tables exist from the first store on.
-    Table writers;
-    Table readers;  // likewise
-    std::vector<bool> charged = {};
-    std::uint64_t written = 0;
-    int double_write = -1;     // index into the report's double_writes
-    int shared_element = -1;   // ... and shared_elements
-    int unclear_element = -1;  // ... and unclear_elements
-    std::uint64_t elements() const { return (bytes + element_bytes - 1) >> element_shift; }
-  };
   enum class Clarity { race, unclear };
   void violate(std::int64_t address, std::size_t bytes, ViolationKind kind,
                const Instruction& instruction);
@@ -136,28 +108,20 @@ class Memory {
   void note_shared(Area& area, std::uint64_t element, Clarity clarity,
                    const Instruction& instruction);
   void check_readers(Area& area, std::uint64_t element, const Instruction& instruction);
-  bool is_own(std::uint32_t epoch) const {
-    return epoch == writer_ || (ordering_ && ordering_->is_own(epoch));
-  }
-  bool is_known(std::uint32_t epoch) const { return ordering_ && ordering_->is_known(epoch); }
-  Violation* find_or_add(ViolationKind kind, SourceLine at);
   Area* area_of(std::int64_t address) {
     auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
     return slot < buffers_.size() ? &buffers_[slot] : nullptr;
   }
-  // The caller needs this before it uses the tables of these elements. It charges for their memory.
-  void ready_tables(Area& area, std::uint64_t first, std::uint64_t last);
 
   const Launch& launch_;
   LaunchReport& report_;
   const Code* code_ = nullptr;
   std::vector<Area> buffers_;
   std::array<std::int64_t, 3> program_ = {};
-  std::uint32_t writer_ = 1;  // the running program's epoch
-  std::optional<Ordering> ordering_;
+  ProgramEpoch epoch_;
   Polled polled_;
   std::size_t table_bytes_ = 0, max_table_bytes_ = 0;
-  bool violated_ = false;
+  Violations violations_;
 };
 
 }  // namespace tritonsmith::gym::triton_ir

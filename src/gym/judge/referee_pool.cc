@@ -1,56 +1,54 @@
-// The threads of a Coordinator's referees, and the counts of each referee's work.
+#include "gym/judge/referee_pool.h"
+
 #include "base/log.h"
-#include "gym/judge/coordinator.h"
 
 namespace tritonsmith::gym::judge {
 
-JudgeVersions Coordinator::versions() const {
-  const std::lock_guard lock(versions_mutex_);
-  return versions_;
-}
-
-void Coordinator::start_referees() {
-  for (int k = 0; k < config_.referees; ++k)
-    start_referee(parts_.make_referee(), referee_work_, k, {.name = fmt::format("cpu:{}", k)});
-  for (int number = 0; number < std::ssize(parts_.gpus); ++number) {
-    const ReplayGpu& gpu = parts_.gpus.at(static_cast<std::size_t>(number));
-    start_referee(parts_.make_replay_referee(number), replay_work_, number,
-                  {.name = fmt::format("cuda:{}", gpu.ordinal), .gpu = gpu.uuid});
-  }
-}
+RefereePool::~RefereePool() { stop(); }  // and the members' destructors join the threads
 
 // A referee process dies with the thread that started it, so each referee has its own thread.
-void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue,
-                                int number, api::DeviceUse device) {
+void RefereePool::start(std::unique_ptr<RefereeClient> referee, Backend backend, int number,
+                        api::DeviceUse device) {
   std::size_t place = 0;
   {
-    const std::lock_guard lock(devices_mutex_);
+    const std::lock_guard lock(mutex_);
     place = devices_.size();
     devices_.push_back(std::move(device));
     referees_.push_back(std::move(referee));
   }
-  referee_threads_.emplace_back([this, &queue, number, place](const std::stop_token& stop) {
-    serve_queue(queue, number, place, stop);
-  });
+  threads_.emplace_back([this, &queue = queue_of(backend), number, place](
+                            const std::stop_token& stop) { serve(queue, number, place, stop); });
+}
+
+void RefereePool::push(RefereeWork work) {
+  RefereeQueue& queue = queue_of(work.backend);
+  queue.push(std::move(work));
+}
+
+void RefereePool::stop() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  on_cpu_.close();
+  on_gpus_.close();
+  for (const auto& referee : referees_) referee->interrupt();
 }
 
 // A GPU is calibrated before its first plan, and after each interval in which it ran some. A GPU
 // that rests is not, but the verdicts before its rest are.
-void Coordinator::serve_queue(RefereeQueue& queue, int number, std::size_t place,
-                              const std::stop_token& stop) {
+void RefereePool::serve(RefereeQueue& queue, int number, std::size_t place,
+                        const std::stop_token& stop) {
   RefereeClient* mine = nullptr;
   std::string gpu;
   {
-    const std::lock_guard lock(devices_mutex_);
+    const std::lock_guard lock(mutex_);
     mine = referees_[place].get();
     gpu = devices_[place].gpu;
   }
-  const double interval = gpu.empty() ? 0 : config_.calibration_seconds;
-  if (interval > 0) calibrate(place, *mine);
+  const double interval = gpu.empty() ? 0 : calibration_seconds_;
+  if (interval > 0) calibrate(place, *mine, stop);
   Deadline due = Deadline::never();
   while (!stop.stop_requested()) {
     if (due.passed()) {
-      calibrate(place, *mine);
+      calibrate(place, *mine, stop);
       due = Deadline::never();
     }
     auto work = queue.pop(number, due);
@@ -65,22 +63,24 @@ void Coordinator::serve_queue(RefereeQueue& queue, int number, std::size_t place
     {
       const bool is_verdict =
           work->lint_key.empty() && std::holds_alternative<referee::RefereeReport>(outcome);
-      const std::lock_guard lock(devices_mutex_);
+      const std::lock_guard lock(mutex_);
       devices_[place].busy_seconds += watch.seconds();
       devices_[place].verdicts += is_verdict ? 1 : 0;
     }
-    events_.push(Refereed{*std::move(work), std::move(outcome), gpu});
+    on_answer_({.work = *std::move(work), .outcome = std::move(outcome), .gpu = gpu});
   }
 }
 
 // Without a measurement nothing is known: the GPU judges on, and the next interval tries again.
-void Coordinator::calibrate(std::size_t place, RefereeClient& referee) {
+void RefereePool::calibrate(std::size_t place, RefereeClient& referee,
+                            const std::stop_token& stop) {
   const TimePoint start = system_clock().now();
   const auto measured = referee.calibrate();
-  const std::lock_guard lock(devices_mutex_);
+  const std::lock_guard lock(mutex_);
   api::DeviceUse& device = devices_[place];
   if (!measured) {
-    if (!stopping_) LOG("gym: {} is not calibrated: {}", device.name, measured.error().message);
+    if (!stop.stop_requested())
+      LOG("gym: {} is not calibrated: {}", device.name, measured.error().message);
     return;
   }
   ++device.calibrations;
@@ -88,8 +88,8 @@ void Coordinator::calibrate(std::size_t place, RefereeClient& referee) {
   device.calibrated = start;
 }
 
-std::vector<api::DeviceUse> Coordinator::devices() const {
-  const std::lock_guard lock(devices_mutex_);
+std::vector<api::DeviceUse> RefereePool::devices() const {
+  const std::lock_guard lock(mutex_);
   std::vector<api::DeviceUse> devices = devices_;
   for (std::size_t k = 0; k < devices.size(); ++k)
     devices[k].restarts = static_cast<std::uint64_t>(referees_[k]->restarts());
