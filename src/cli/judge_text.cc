@@ -48,6 +48,12 @@ std::string finding_text(const Finding& finding) {
                      indented(finding.message));
 }
 
+// Says whether the error is this very finding: inspection's first one that rejects.
+bool is_told_by(const Finding& finding, const std::optional<VerdictError>& error) {
+  return error && error->error_class == ErrorClass::refused && error->line == finding.line &&
+         error->message == fmt::format("{}: {}", finding.rule, finding.message);
+}
+
 std::string kernel_text(const KernelReport& kernel) {
   return fmt::format("  kernel {}: {}, {}, {}, {} of shared memory\n", kernel.name,
                      counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
@@ -124,7 +130,8 @@ std::string judge_text(const Verdict& verdict, std::string_view untimed) {
       verdict.environment.target.empty() ? "" : ", target " + verdict.environment.target,
       verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "");
   if (verdict.error) text += error_text(*verdict.error);
-  for (const Finding& finding : verdict.findings) text += finding_text(finding);
+  for (const Finding& finding : verdict.findings)
+    if (!is_told_by(finding, verdict.error)) text += finding_text(finding);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);
   if (verdict.numerics) text += numerics_text(*verdict.numerics);
   return text + timing_text(verdict) + closing(verdict, untimed);

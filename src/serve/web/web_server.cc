@@ -60,8 +60,12 @@ struct WebServer::Library {
           add_security(response);
           owner.clear();
           auto refused = refuse(request);
-          if (!refused) return httplib::Server::HandlerResponse::Unhandled;
-          send(refusal(*refused), response);
+          if (!refused && !gym::service::lacks_body(request))
+            return httplib::Server::HandlerResponse::Unhandled;
+          if (refused)
+            send(refusal(*refused), response);
+          else
+            reply({.method = request.method, .path = request.path, .owner = owner}, response);
           return httplib::Server::HandlerResponse::Handled;
         });
     const std::string everything = ".*";

@@ -77,8 +77,11 @@ struct HttpServer::Library {
         [this](const httplib::Request& request, httplib::Response& response) {
           serving.emplace(Serving{.unix_ms = unix_milliseconds()});
           const auto refusal = refuse(request);
-          if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
-          send(*refusal, response);
+          if (!refusal && !lacks_body(request)) return httplib::Server::HandlerResponse::Unhandled;
+          if (refusal)
+            send(*refusal, response);
+          else
+            reply(call_of(request), response);
           return httplib::Server::HandlerResponse::Handled;
         });
     const auto answer = [this](const httplib::Request& request, httplib::Response& response) {

@@ -241,6 +241,18 @@ TEST_F(HttpServerTest, RefusesABodyOfUnknownLengthUnread) {
   EXPECT_TRUE(answer_to(head).starts_with("HTTP/1.1 411"));
 }
 
+TEST_F(HttpServerTest, DoesNotWaitForABodyThatWasNotAnnounced) {
+  const auto head_of = [](std::string_view method) {
+    return fmt::format("{} /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+                       method, kToken);
+  };
+  EXPECT_TRUE(answer_to(head_of("PUT")).starts_with("HTTP/1.1 405"));
+  EXPECT_TRUE(answer_to(head_of("PATCH")).starts_with("HTTP/1.1 405"));
+  const std::string post = answer_to(head_of("POST"));
+  EXPECT_TRUE(post.starts_with("HTTP/1.1 400"));
+  EXPECT_NE(post.find("JSON"), std::string::npos) << post;
+}
+
 TEST_F(HttpServerTest, AnswersNonsenseAndGoesOn) {
   EXPECT_TRUE(answer_to("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
   EXPECT_TRUE(

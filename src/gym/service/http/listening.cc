@@ -39,4 +39,10 @@ std::jthread serve_in_thread(httplib::Server& server) {
   return thread;
 }
 
+bool lacks_body(const httplib::Request& request) {
+  const bool may_have_one =
+      request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  return may_have_one && !request.has_header("Content-Length");
+}
+
 }  // namespace tritonsmith::gym::service
