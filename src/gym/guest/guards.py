@@ -251,8 +251,12 @@ class hidden:
         self.path, self.modules = path, {}
 
     def __enter__(self):
-        for name in [name for name in sys.modules if name.startswith("tritonsmith_guest")]:
-            self.modules[name] = sys.modules.pop(name)
+        # An import makes a module an attribute of its package. To look through all of sys.modules would write to the memory
+        # of thousands of names, which a guest shares with the zygote until then.
+        package = sys.modules["tritonsmith_guest"]
+        for name in ["tritonsmith_guest", *(f"tritonsmith_guest.{name}" for name in vars(package))]:
+            if name in sys.modules:
+                self.modules[name] = sys.modules.pop(name)
         Watch.path = self.path
 
     def __exit__(self, *error):

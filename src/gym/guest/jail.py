@@ -1,4 +1,5 @@
-"""Calls libtritonsmith_jail.so: it makes the zygote's sandbox root and the guests' private folders, and it enters the jail."""
+"""Calls libtritonsmith_jail.so: it makes the zygote's sandbox root and the guests' private folders, enters the jail, and keeps
+memory that Python gives back."""
 
 import ctypes
 import json
@@ -16,6 +17,10 @@ class Jail:
             ctypes.c_char_p, ctypes.c_uint, ctypes.c_ulonglong]
         self._library.tritonsmith_remove_private_folder.argtypes = [ctypes.c_char_p]
         self._library.tritonsmith_remove_private_folder.restype = None
+
+    def keep_memory(self):
+        """Gives Python an allocator that keeps blocks of memory for its next requests (python_memory.h)."""
+        self._library.tritonsmith_keep_memory(ctypes.pythonapi.PyObject_SetArenaAllocator)
 
     def _call(self, function, argument):
         function(json.dumps(argument).encode(), self._answer, ctypes.c_size_t(len(self._answer)))

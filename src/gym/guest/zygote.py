@@ -38,6 +38,7 @@ from tritonsmith_guest.jail import Jail, JailRefused
 
 CONTROL_FD = 3
 MIB = 1 << 20
+SELDOM = 20_000  # a guest lives for less than a second; collecting after each 700 new objects took a tenth of it
 SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives",
                 "/etc/localtime", "/sys/devices/system/cpu"]
 PROC_FILES = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel"]
@@ -78,6 +79,7 @@ class Zygote:
         self.control = control
         self.config = config
         self.jail = Jail(config["jail_library"])
+        self.jail.keep_memory()  # before the large imports
         self.no_driver = ctypes.CDLL(config["no_driver"])  # must be loaded before torch looks for a CUDA driver
         self.guests = {}  # pidfd -> (id, pid, folder)
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -125,6 +127,7 @@ class Zygote:
         if torch is not None and torch.cuda._initialized:
             raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
         gc.freeze()
+        gc.set_threshold(SELDOM)
         huge_pages.collapse_all()
 
     @staticmethod

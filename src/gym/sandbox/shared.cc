@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gym/sandbox/jail.h"
+#include "gym/sandbox/python_memory.h"
 #include "gym/sandbox/sandbox_root.h"
 
 namespace tritonsmith::gym::sandbox {
@@ -71,4 +72,11 @@ TRITONSMITH_EXPORT int tritonsmith_make_private_folder(const char* path, unsigne
 
 TRITONSMITH_EXPORT void tritonsmith_remove_private_folder(const char* path) {
   tritonsmith::gym::sandbox::remove_private_folder(path);
+}
+
+// `set_allocator` is Python's PyObject_SetArenaAllocator.
+TRITONSMITH_EXPORT void tritonsmith_keep_memory(
+    void (*set_allocator)(tritonsmith::gym::sandbox::BlockAllocator*)) {
+  auto allocator = tritonsmith::gym::sandbox::keeping_allocator();
+  set_allocator(&allocator);
 }
