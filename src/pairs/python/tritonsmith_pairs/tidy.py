@@ -57,11 +57,28 @@ class Readers:
 
     def reads(self, statement, name):
         if statement not in self.known:
-            self.known[statement] = frozenset(loaded_names_of(statement))
+            self.known[statement] = set(loaded_names_of(statement))
         return name in self.known[statement]
 
-    def forget(self):
-        self.known.clear()
+    def of(self, name, block):
+        """Yields the statements that read the name: of a loop or a condition, those within, unless its first line reads it."""
+        for statement in block:
+            if not self.reads(statement, name):
+                continue
+            first_line = getattr(statement, "iter", None) or getattr(statement, "test", None)
+            if first_line is None or name in loaded_names_of(first_line):
+                yield statement
+            else:
+                yield from self.of(name, statement.body)
+                yield from self.of(name, statement.orelse)
+
+    def replaced(self, name, expression):
+        """Every reader of the name reads the expression's names instead."""
+        names = set(loaded_names_of(expression))
+        for known in self.known.values():
+            if name in known:
+                known.remove(name)
+                known |= names
 
 
 class ReplaceName(ast.NodeTransformer):
@@ -173,10 +190,9 @@ def allows_literal(parent, child):
 
 
 def inline(function):
-    changed, readers = True, Readers()
+    changed = True
     while changed:
-        changed = False
-        readers.forget()
+        changed, readers = False, Readers()
         counts, loads = assigned_names(function), loaded_names_of(function)
         for block in list(blocks_of(function)):
             at = 0
@@ -201,20 +217,19 @@ def loaded_names_of(function):
 def try_inline(function, block, at, name, counts, loads, readers):
     expression = block[at].value
     if isinstance(expression, ast.Name) and counts.get(expression.id) == 1:  # a second name for the same thing
-        replace_everywhere(function, block, at, name, expression)
-        readers.forget()
+        replace_everywhere(function, block, at, name, expression, readers)
         loads[expression.id] = loads.get(expression.id, 1) - 1 + loads.pop(name, 0)
         counts.pop(name)
         return True
     literal = literal_of(expression)
     if literal is not None:
-        casts = casts_to_float(function)
+        reading = list(readers.of(name, function.body))
+        casts = casts_to_float(reading)
         is_wide = isinstance(expression, ast.Call) and dotted(expression.args[2]) == "tl.int64"  # it decides the type of a sum
         if not all((allows_literal(parent, child) and not (is_wide and not isinstance(parent, ast.Compare)))
-                   or id(parent) in casts for parent, child in places(function, name)):
+                   or id(parent) in casts for parent, child in places(reading, name)):
             return False
-        replace_everywhere(function, block, at, name, literal)
-        readers.forget()
+        replace_everywhere(function, block, at, name, literal, readers)
         counts.pop(name)
         loads.pop(name, None)
         return True
@@ -248,19 +263,23 @@ def copy_of(node):
     return ast.parse(ast.unparse(node)).body[0]
 
 
-def replace_everywhere(function, block, at, name, expression):
+def replace_everywhere(function, block, at, name, expression, readers):
     del block[at]
-    ReplaceName(name, expression).visit(function)
+    for statement in readers.of(name, function.body):
+        ReplaceName(name, expression).visit(statement)
+    readers.replaced(name, expression)
 
 
-def casts_to_float(function):
+def casts_to_float(statements):
     """The expressions `x.to` of all calls `x.to(tl.float32)`."""
-    return {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return {id(node.func) for statement in statements for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             and node.func.attr == "to" and len(node.args) == 1 and dotted(node.args[0]) == "tl.float32"}
 
 
-def places(function, name):
-    return [(parent, child) for parent in ast.walk(function) for child in ast.iter_child_nodes(parent)
+def places(statements, name):
+    return [(parent, child) for statement in statements for parent in ast.walk(statement)
+            for child in ast.iter_child_nodes(parent)
             if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load)]
 
 
