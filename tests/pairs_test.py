@@ -77,6 +77,25 @@ def get_inputs():
 def get_init_inputs():
     return []
 """
+# `fused` leaves nothing of it to a kernel but the product itself.
+PRODUCT = """import warnings
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        warnings.warn("slow")
+        return torch.matmul(a, b)
+
+
+def get_inputs():
+    return [torch.randn(20, 24), torch.randn(24, 12)]
+"""
+CONSTANT = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n" \
+    "        return torch.min(x.exp(), torch.tensor(1.5, device=x.device))\n\ndef get_inputs():\n    return [torch.randn(6, 5)]\n"
+# It has more rows than a GPU has programs along the second axis of a grid.
+TALL = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return (x.transpose(1, 2) + 1).contiguous()\n\n" \
+    "def get_inputs():\n    return [torch.rand(2100, 8, 32)]\n"
 BRANCHES = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n\n" \
     "def get_inputs():\n    return [torch.rand(4)]\n"
 
@@ -125,6 +144,23 @@ class Pairs(unittest.TestCase):
         again = subprocess.run(self.command, capture_output=True, text=True)
         self.assertIn("9 done before", again.stdout)
         self.check_examples()
+
+    def test_solutions_are_written_unjudged_and_judged_by_a_later_call(self):
+        for each in self.tasks.iterdir():
+            each.unlink()
+        for name, source in (("product", PRODUCT), ("constant", CONSTANT), ("branches", BRANCHES), ("tall", TALL)):
+            (self.tasks / f"{name}.py").write_text(source)
+        done = subprocess.run([*self.command, "--unjudged"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4 tasks: 3 solutions written, 1 without one", done.stdout)
+        written = {row["task"]: row["kernel"] for row in self.rows("written.jsonl")}
+        self.assertEqual(sorted(written), ["constant", "product", "tall"], str(self.rows("failures.jsonl")))
+        self.assertIn("def matmul_kernel(", written["product"])
+        self.assertIn("4 done before", subprocess.run([*self.command, "--unjudged"], capture_output=True, text=True).stdout)
+        judged = self.folder / "judged"
+        done = subprocess.run([PROGRAM, "tasks", "pairs", str(self.out / "written.jsonl"), "--given", "--out", str(judged),
+                               "--backend", "evaluate"], capture_output=True, text=True)
+        self.assertIn("3 tasks: 3 pairs accepted", done.stdout, done.stderr)
 
     def test_strict_leaves_torch_no_product_and_no_convolution(self):
         for each in self.tasks.iterdir():

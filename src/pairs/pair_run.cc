@@ -1,5 +1,6 @@
 #include "pairs/pair_run.h"
 
+#include <optional>
 #include <unordered_set>
 
 #include "base/bounded_queue.h"
@@ -42,7 +43,7 @@ Json row_of(const Task& task, const Json& more) {
 class Run {
  public:
   Run(std::span<const Task> tasks, const PairOptions& options, const WritePair& write,
-      gym::api::Judge& judge)
+      gym::api::Judge* judge)
       : tasks_(tasks),
         options_(options),
         write_(write),
@@ -64,12 +65,16 @@ class Run {
  private:
   Status open_files() {
     TRY(make_directories(options_.directory));
-    for (const char* name : {"pairs.jsonl", "rejected.jsonl", "failures.jsonl"}) {
-      TRY_ASSIGN(LineWriter writer, LineWriter::open(options_.directory / name));
-      TRY(note_keys(options_.directory / name, done_));
-      files_.push_back(std::move(writer));
-    }
-    return ok();
+    TRY(open_file(failures_, "failures.jsonl"));
+    if (judge_ == nullptr) return open_file(written_, "written.jsonl");
+    TRY(open_file(accepted_, "pairs.jsonl"));
+    return open_file(rejected_, "rejected.jsonl");
+  }
+
+  // Tasks that have a line in the file are done.
+  Status open_file(std::optional<LineWriter>& file, const char* name) {
+    TRY_ASSIGN(file, LineWriter::open(options_.directory / name));
+    return note_keys(options_.directory / name, done_);
   }
 
   void begin_more() {
@@ -102,19 +107,24 @@ class Run {
   Status note_failure(const Delivered& delivered) {
     ++counts_.failed;
     ++counts_.reasons[delivered.pair.reason];
-    return files_[2].append(
+    return failures_->append(
         to_line(row_of(tasks_[delivered.task],
                        {{"reason", delivered.pair.reason}, {"message", delivered.pair.message}})));
   }
 
   Status submit(Delivered& delivered) {
+    if (judge_ == nullptr) {
+      ++counts_.written;
+      return written_->append(
+          to_line(row_of(tasks_[delivered.task], {{"kernel", delivered.pair.kernel}})));
+    }
     const std::uint64_t id = delivered.task;
-    TRY(judge_.submit({.id = id,
-                       .task = tasks_[delivered.task],
-                       .kernel = delivered.pair.kernel,
-                       .policy = options_.policy,
-                       .backend = options_.backend,
-                       .trials = options_.trials}));
+    TRY(judge_->submit({.id = id,
+                        .task = tasks_[delivered.task],
+                        .kernel = delivered.pair.kernel,
+                        .policy = options_.policy,
+                        .backend = options_.backend,
+                        .trials = options_.trials}));
     judging_[id] = std::move(delivered.pair.kernel);
     return ok();
   }
@@ -122,7 +132,7 @@ class Run {
   Status take_verdicts() {
     while (!judging_.empty()) {
       const auto wait = writing_ > 0 ? Milliseconds(20) : Milliseconds(1000);
-      TRY_ASSIGN(auto judged, judge_.next(Deadline::after(wait)));
+      TRY_ASSIGN(auto judged, judge_->next(Deadline::after(wait)));
       if (!judged) return ok();
       TRY(note_verdict(*judged));
     }
@@ -137,8 +147,9 @@ class Run {
                            verdict.error ? verdict.error->message : "no reason given");
     ++(verdict.accepted ? counts_.accepted : counts_.rejected);
     if (!verdict.accepted) ++counts_.reasons[why_rejected(verdict)];
-    return files_[verdict.accepted ? 0 : 1].append(
-        to_line(row_of(tasks_[judged.id], {{"kernel", kernel}, {"verdict", to_json(verdict)}})));
+    return (verdict.accepted ? accepted_ : rejected_)
+        ->append(to_line(
+            row_of(tasks_[judged.id], {{"kernel", kernel}, {"verdict", to_json(verdict)}})));
   }
 
   static std::string why_rejected(const Verdict& verdict) {
@@ -151,10 +162,10 @@ class Run {
   std::span<const Task> tasks_;
   const PairOptions& options_;
   const WritePair& write_;
-  gym::api::Judge& judge_;
+  gym::api::Judge* judge_;
   // Shared: a callback may come after this run has failed.
   std::shared_ptr<BoundedQueue<Delivered>> delivered_;
-  std::vector<LineWriter> files_;
+  std::optional<LineWriter> accepted_, rejected_, failures_, written_;
   std::unordered_set<std::string> done_;
   std::map<std::uint64_t, std::string> judging_;  // the solution, by the task's place
   std::size_t next_ = 0, writing_ = 0;
@@ -164,7 +175,7 @@ class Run {
 }  // namespace
 
 Result<PairCounts> make_pairs(std::span<const Task> tasks, const PairOptions& options,
-                              const WritePair& write, gym::api::Judge& judge,
+                              const WritePair& write, gym::api::Judge* judge,
                               const OnProgress& on_progress) {
   return Run(tasks, options, write, judge).run(on_progress);
 }

@@ -3,6 +3,7 @@
 //   pairs.jsonl     accepted: task, source, kernel, origin, verdict
 //   rejected.jsonl  the same of solutions that were not accepted
 //   failures.jsonl  tasks without a solution: reason, message
+// Without a judge, written.jsonl takes the place of the first two: task, source, kernel, origin.
 // One thread calls it.
 #pragma once
 
@@ -30,6 +31,7 @@ struct PairOptions {
 struct PairCounts {
   std::size_t before = 0;  // of an earlier run
   std::size_t accepted = 0, rejected = 0, failed = 0;
+  std::size_t written = 0;                     // solutions that nobody judged
   std::map<std::string, std::size_t> reasons;  // of those rejected or failed
 };
 
@@ -37,9 +39,9 @@ struct PairCounts {
 using WritePair = std::function<void(std::string source, PairWriter::Done done)>;
 using OnProgress = std::function<void(const PairCounts&)>;
 
-// Fails if the gym or the guests are broken, or if a file cannot be written.
+// Fails if the gym or the guests are broken, or if a file cannot be written. `judge` may be null.
 Result<PairCounts> make_pairs(std::span<const Task> tasks, const PairOptions& options,
-                              const WritePair& write, gym::api::Judge& judge,
+                              const WritePair& write, gym::api::Judge* judge,
                               const OnProgress& on_progress);
 
 }  // namespace tritonsmith::pairs

@@ -46,7 +46,8 @@ class PairRun : public testing::Test {
         return done({.kernel = {}, .reason = "fault", .message = "no guest", .is_fault = true});
       done({.kernel = "kernel for " + source});
     };
-    return make_pairs(tasks, options_, write, judge_, [](const PairCounts&) {});
+    return make_pairs(tasks, options_, write, judges_ ? &judge_ : nullptr,
+                      [](const PairCounts&) {});
   }
 
   std::vector<Json> rows(const char* name) const {
@@ -60,6 +61,7 @@ class PairRun : public testing::Test {
   FakeJudge judge_{verdict_on};
   PairOptions options_{.in_flight = 3};
   int written_ = 0;
+  bool judges_ = true;
 
  private:
   std::unique_ptr<TempDir> folder_;
@@ -101,6 +103,18 @@ TEST_F(PairRun, MakesATaskAgainWhoseLineWasCutOff) {
   ASSERT_TRUE(counts);
   EXPECT_EQ(counts->accepted, 1U);
   EXPECT_EQ(rows("pairs.jsonl").size(), 2U);
+}
+
+TEST_F(PairRun, KeepsSolutionsUnjudgedWithoutAJudge) {
+  judges_ = false;
+  const auto counts = run({task("good 1"), task("bad"), task("none")});
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_EQ(counts->written, 2U);
+  EXPECT_EQ(counts->failed, 1U);
+  ASSERT_EQ(rows("written.jsonl").size(), 2U);
+  EXPECT_EQ(rows("written.jsonl")[1]["kernel"], "kernel for source of bad");
+  EXPECT_FALSE(std::filesystem::exists(options_.directory / "pairs.jsonl"));
+  EXPECT_EQ(run({task("good 1"), task("bad"), task("none")})->before, 3U);
 }
 
 TEST_F(PairRun, AFaultOfTheGuestsIsNoTasksFailure) {

@@ -24,7 +24,8 @@ struct PairsOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   int slots = std::max(2, usable_cores());
-  bool given = false;
+  int seconds = 60;
+  bool given = false, unjudged = false;
 };
 
 // Keeps the tasks of a data set in memory.
@@ -59,31 +60,39 @@ Result<std::vector<Task>> tasks_of(const PairsOptions& options) {
 
 void show_result(const pairs::PairCounts& counts, std::size_t tasks, const PairsOptions& options,
                  double seconds) {
-  const std::size_t now = counts.accepted + counts.rejected + counts.failed;
-  show("{} tasks: {} pairs accepted, {} rejected, {} without a pair, {} done before: {}\n", tasks,
-       counts.accepted, counts.rejected, counts.failed, counts.before, options.out);
+  const std::size_t now = counts.accepted + counts.rejected + counts.failed + counts.written;
+  if (options.unjudged)
+    show("{} tasks: {} solutions written, {} without one, {} done before: {}/written.jsonl\n",
+         tasks, counts.written, counts.failed, counts.before, options.out);
+  else
+    show("{} tasks: {} pairs accepted, {} rejected, {} without a pair, {} done before: {}\n", tasks,
+         counts.accepted, counts.rejected, counts.failed, counts.before, options.out);
   for (const auto& [reason, count] : counts.reasons) show("  {:>6}  {}\n", count, reason);
   if (now > 0)
     show("{:.1f} s, {:.1f} tasks a second\n", seconds,
          static_cast<double>(now) / std::max(seconds, 1e-3));
 }
 
-// Has the solutions judged that `write` delivers.
+// Has the solutions judged that `write` delivers, or keeps them unjudged.
 Status judge_pairs(const std::vector<Task>& tasks, const PairsOptions& options,
                    const pairs::WritePair& write) {
-  TRY_ASSIGN(const auto judge, open_judge(options.out, options.gym));
+  std::unique_ptr<gym::api::Judge> judge;
+  if (!options.unjudged) {
+    TRY_ASSIGN(judge, open_judge(options.out, options.gym));
+  }
   const Stopwatch watch;
-  Progress progress("making pairs", tasks.size());
+  Progress progress(options.unjudged ? "writing solutions" : "making pairs", tasks.size());
   const pairs::PairOptions how{.directory = options.out,
                                .policy = options.policy,
                                .backend = options.backend,
                                .trials = options.trials,
                                .in_flight = static_cast<std::size_t>(4 * options.slots)};
   const auto tell = [&](const pairs::PairCounts& counts) {
-    progress.advance_to(counts.before + counts.accepted + counts.rejected + counts.failed,
-                        fmt::format("{} accepted", counts.accepted));
+    progress.advance_to(
+        counts.before + counts.accepted + counts.rejected + counts.failed + counts.written,
+        options.unjudged ? "" : fmt::format("{} accepted", counts.accepted));
   };
-  TRY_ASSIGN(const auto counts, pairs::make_pairs(tasks, how, write, *judge, tell));
+  TRY_ASSIGN(const auto counts, pairs::make_pairs(tasks, how, write, judge.get(), tell));
   show_result(counts, tasks.size(), options, watch.seconds());
   return ok();
 }
@@ -113,7 +122,7 @@ Status make_pairs(PairsOptions options) {
   TRY_ASSIGN(const auto tasks, tasks_of(options));
   gym::capture::CaptureConfig guests;
   guests.slots = options.slots;
-  guests.capture_seconds = 60;
+  guests.capture_seconds = options.seconds;
   TRY_ASSIGN(guests.data, data_folders(options.gym.data));
   TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy));
   return judge_pairs(tasks, options, [&](std::string source, pairs::PairWriter::Done done) {
@@ -139,13 +148,24 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
                    "The folder for pairs.jsonl. A later call continues where this one stopped")
       ->required();
   add_dataset_options(*command, options->from);
-  command->add_flag("--given", options->given,
-                    "Judge the solutions that the data set holds, and write none");
+  CLI::Option* given = command->add_flag(
+      "--given", options->given, "Judge the solutions that the data set holds, and write none");
+  command
+      ->add_flag(
+          "--unjudged", options->unjudged,
+          "Write solutions to written.jsonl and judge none. A later call with --given judges "
+          "that file, for example on another machine")
+      ->excludes(given);
   add_choice(*command, "--policy", options->policy,
              "What PyTorch may still compute: with fused, matrix products and convolutions");
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   command->add_option("--trials", options->trials, "How many trials each judgement has")
       ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command
+      ->add_option("--seconds", options->seconds,
+                   "How long the guest that writes a module's solution may take")
+      ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->add_option("--slots", options->slots, "How many modules are worked on at a time")
       ->check(CLI::Range(1, 256))
@@ -154,6 +174,7 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   add_example(*command, "tasks pairs zoo:count=2000 --out data/pairs");
   add_example(*command,
               "tasks pairs KernelBook/dataset_permissive.parquet --keep-going --out pairs");
+  add_example(*command, "tasks pairs KernelBench/level1 --unjudged --out written");
   add_example(*command, "tasks pairs GPUMODE/KernelBook --given --keep-going --out kernelbook");
   command->callback([&run, options] { run = [options] { return finish(make_pairs(*options)); }; });
 }

@@ -13,9 +13,12 @@ import warnings
 import torch
 import torch._dynamo
 import torch._dynamo.guards
+import torch._dynamo.symbolic_convert
 import torch._inductor.config as config
 import torch._subclasses.fake_tensor as fake_tensor
+import torch.fx.experimental.proxy_tensor as proxy_tensor
 import triton
+import triton.runtime.cache
 from torch._inductor import compile_fx, graph
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_map
@@ -91,6 +94,10 @@ def install_inductor():
         getattr(torch.backends.cuda, f"enable_{kind}_sdp")(False)
     torch._C._set_cudnn_enabled(False)
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # it flushes the caches to time guards that nobody uses
+    torch._dynamo.symbolic_convert.get_funcname = lambda *place: None  # for logs: it reads large files of torch to name a line
+    proxy_tensor.CONSTANT_NUMEL_LIMIT = 0  # it would compute with constants on a GPU, as of `torch.tensor(0.0, device=x.device)`
+    torch._dynamo.config.ignore_logging_functions.add(warnings.warn)
+    triton.runtime.cache.triton_key()  # a hash of Triton's files, which a guest would compute for each product
     decompositions.install()
     graph.GraphLowering.compile_to_module = graph.GraphLowering._compile_to_module = take_text
 

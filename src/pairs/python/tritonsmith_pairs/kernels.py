@@ -9,10 +9,11 @@ from .errors import NoPair
 from .helpers import dotted
 
 KINDS = {"pointwise": "pointwise", "reduction": "reduction", "persistent_reduction": "reduction"}
-GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz"}
+GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz", "Grid2DWithYZOverflow": "xy"}
+LONGEST = 65535  # programs along any axis but the first
 OTHER_WORDS = {"prepare_softmax_online": "softmax_parts", "_to_copy": "cast"}
 PRODUCTS = re.compile(r"conv(_transpose)?(\dd)?|matmul|linear|mm|bmm|addmm|baddbmm|convolution|einsum")
-PLAIN_WORDS = {"aten", "prims", "default", "fused", "poi", "red", "per", "triton", "to", "copy"}
+PLAIN_WORDS = {"aten", "prims", "default", "fused", "poi", "red", "per", "triton", "to", "copy", "lift_fresh"}
 SIZE_NAMES = {"xnumel": "n_elements", "ynumel": "n_rows", "znumel": "n_planes"}
 REDUCED_NAMES = {"xnumel": "n_rows", "r0_numel": "n_columns", "r1_numel": "n_inner", "ynumel": "n_groups"}
 
@@ -134,14 +135,22 @@ class Kernel:
         for axis in axes:
             block = chosen.get(f"{axis.upper()}BLOCK", 1)
             grid.append(f"triton.cdiv({sizes[axis]}, {block})" if block > 1 else str(sizes[axis]))
-            if axis != "x" and -(-sizes[axis] // block) > 65535:
-                raise NoPair("unknown_grid", "a grid of more than 65535 along y")
+            count = -(-sizes[axis] // block)
+            if axis != "x" and count > LONGEST:
+                grid[-1:] = self.continued(axis, count)
         given = [rendered[p] for p in self.parameters if p not in self.constexprs]
         given += [f"{self.argument_names[p]}={chosen[p]}" for p in self.constexprs if p in chosen]
         if self.kind == "reduction" and blocks.warps(chosen, self.persistent) != 4:
             given.append(f"num_warps={blocks.warps(chosen, self.persistent)}")
         comma = "," if len(grid) == 1 else ""
         return f"{self.name}[({', '.join(grid)}{comma})]({', '.join(given)})"
+
+    def continued(self, axis, count):
+        """The third axis continues the second where the kernel counts programs along both."""
+        if axis != "y" or self.meta["grid_type"] != "Grid2DWithYZOverflow":
+            raise NoPair("unknown_grid", f"a grid of more than {LONGEST} along {axis}")
+        parts = -(-count // LONGEST)
+        return [str(-(-count // parts)), str(parts)]
 
     def text(self):
         return "\n\n\n".join(layout.wrapped(ast.unparse(ast.fix_missing_locations(f))) for f in [*self.others, self.function])
