@@ -9,11 +9,7 @@ Service::Service(JobStore& job_store, ServiceHealth health, ServiceMetrics& metr
                .metrics = metrics,
                .limits = limits,
                .stopping = stopping_.get_token()} {
-  table_.add(job_routes(context_));
-  table_.add(verdict_routes(context_));
-  table_.add(status_routes(context_));
-  table_.add(quarantine_routes(context_));
-  table_.add(kernelgym_routes(context_));
+  table_.add(service_routes(context_));
 }
 
 void Service::stop() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gym/service/routes/routes.h"
+#include "gym/service/routes/route_context.h"
 
 namespace tritonsmith::serve {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "gym/service/routes/routes.h"
+#include "gym/service/routes/route_context.h"
 #include "serve/mcp/server.h"
 
 namespace tritonsmith::serve::mcp {

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "gym/service/routes/routes.h"
+#include "gym/service/routes/route_context.h"
 #include "serve/jobs/suite.h"
 
 namespace tritonsmith::serve {

@@ -1,5 +1,4 @@
-// Route: one endpoint of the service. RouteTable: all of them. A new endpoint is a Route in the
-// list of a file of this folder, and an entry in docs/openapi.json.
+// Route: one endpoint of the service. RouteTable: all of them (routes.h).
 #pragma once
 
 #include <functional>
@@ -25,7 +24,7 @@ class RouteTable {
   void add(std::vector<Route> routes);
   const std::vector<Route>& routes() const { return routes_; }
 
-  // Replies 404 for an unknown path, and 405 for a method that the path has not.
+  // Replies 404 for an unknown path, and 405 for a method that the path does not have.
   HttpReply answer(const HttpCall& call) const;
   bool is_public(const std::string& path) const;
 

@@ -1,49 +1,24 @@
-// The endpoints of the service by subject, and the functions that they share.
+// The endpoints of the service. routes.cc lists their subjects, and each subject's file lists its
+// endpoints. A new endpoint is a Route in one of these lists, and an entry in docs/openapi.json.
 #pragma once
 
-#include <optional>
-#include <stop_token>
-#include <string>
 #include <vector>
 
-#include "gym/service/job_store.h"
-#include "gym/service/routes/route.h"
-#include "gym/service/service_health.h"
-#include "gym/service/service_metrics.h"
+#include "gym/service/routes/route_context.h"
 
 namespace tritonsmith::gym::service {
 
-struct RouteContext {
-  JobStore& job_store;
-  ServiceHealth health;
-  ServiceMetrics& metrics;
-  api::SubmissionLimits limits;
-  std::stop_token stopping;
-};
+// Returns all endpoints of a service but those that other folders add (serve/). The context must
+// outlive them.
+std::vector<Route> service_routes(const RouteContext& context);
 
-// The context must outlive the routes.
 std::vector<Route> job_routes(const RouteContext& context);         // /v1/jobs, /v1/clients
 std::vector<Route> verdict_routes(const RouteContext& context);     // /v1/verdicts
 std::vector<Route> status_routes(const RouteContext& context);      // status, health, metrics
 std::vector<Route> quarantine_routes(const RouteContext& context);  // /v1/quarantine
 std::vector<Route> kernelgym_routes(const RouteContext& context);   // /evaluate, /status, /results
 
-// As the replies of /v1/quarantine and /v1/status have them.
+// Returns the GPUs in the form of the replies of /v1/quarantine and /v1/status.
 Json to_json(const std::vector<QuarantinedGpu>& gpus);
-
-// Waits until the job is done or cancelled, the time is over or the service stops. Returns the job
-// as it is then, or nothing for an unknown one.
-Result<std::optional<JobView>> await_job(const RouteContext& context, const std::string& name,
-                                         double seconds);
-struct SecondsRange {
-  double usual = 0;  // where the query does not say
-  double longest = 0;
-};
-Result<double> seconds_parameter(const HttpCall& call, const std::string& name,
-                                 const SecondsRange& range);
-// Returns status 429, with the reason why a batch was refused. `code` is for a full store.
-HttpReply full_reply(const JobStoreFull& full, std::string_view code);
-// Returns status 503, since the job store failed.
-HttpReply store_error(const Error& error);
 
 }  // namespace tritonsmith::gym::service
