@@ -161,6 +161,8 @@ class Pairs(unittest.TestCase):
         done = subprocess.run([PROGRAM, "tasks", "pairs", str(self.out / "written.jsonl"), "--given", "--out", str(judged),
                                "--backend", "evaluate"], capture_output=True, text=True)
         self.assertIn("3 tasks: 3 pairs accepted", done.stdout, done.stderr)
+        pairs = [json.loads(line) for line in (judged / "pairs.jsonl").read_text().splitlines()]
+        self.assertEqual(sorted(row["task"] for row in pairs), sorted(written))
 
     def test_strict_leaves_torch_no_product_and_no_convolution(self):
         for each in self.tasks.iterdir():

@@ -9,6 +9,7 @@ namespace tritonsmith::cli {
 Status GivenPairs::write(const Json& row) {
   JsonReader reader(row);
   std::string source = reader.string("source", ""), kernel = reader.string("kernel", "");
+  std::string id = reader.string("task", "");
   TRY(reader.status());
   if (source.empty() || kernel.empty()) {
     ++incomplete_;
@@ -19,8 +20,7 @@ Status GivenPairs::write(const Json& row) {
   if (row.contains("origin")) {
     TRY_ASSIGN(task.origin, origin_from_json(row["origin"]));
   }
-  task.id = task.origin && !task.origin->row.empty() ? task.origin->row
-                                                     : fmt::format("row{}", tasks_.size() + 1);
+  task.id = id.empty() ? fmt::format("row{}", tasks_.size() + 1) : std::move(id);
   tasks_.push_back(std::move(task));
   return ok();
 }
