@@ -8,6 +8,7 @@ For debugging:  python -m tritonsmith_pairs.pair FILE [strict]
 
 import gc
 import importlib
+import os
 import random
 import sys
 
@@ -36,6 +37,7 @@ def get_init_inputs():
 def preload(bytecode_folder, names=LARGE_MODULES):
     """Imports the large modules, while the process may still write bytecode."""
     from tritonsmith_guest import warm
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "None")  # sympy forgets all but its last 1,000 answers otherwise
     warm.preload(bytecode_folder, names)
 
 
