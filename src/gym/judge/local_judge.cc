@@ -39,8 +39,9 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
       field("baselines", &C::baselines,
             "Other ways to time a task on a GPU: eager, torch_compile."),
       field("spare_referees", &C::spare_referees,
-            "How many processes stand by for each referee. -1: one on a GPU, and on the CPU one "
-            "from eight cores on.",
+            "How many spare processes each referee has. -1: one on a GPU, and one on a CPU with "
+            "eight "
+            "cores or more.",
             between(-1, 8)),
       field("in_flight", &C::in_flight, "How many jobs are judged at a time.", between(1, 4096)),
       field("queue", &C::queue, "How many jobs may be unfinished.", between(1, 1 << 20)),
@@ -157,8 +158,7 @@ Status LocalJudge::submit(api::JudgeJob job) {
   if (job.backend == Backend::automatic)
     job.backend = has_gpu_ ? Backend::replay : Backend::evaluate;
   if (job.backend == Backend::replay && !has_gpu_)
-    return fail(
-        "backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
+    return fail("backend replay needs a GPU, and this judge has none; ask for evaluate or auto");
   TRY(api::check_job(job));
   TRY(outbox_->enter(queue_));
   coordinator_->submit(std::move(job));

@@ -168,7 +168,7 @@ TEST_F(StepsTest, TakesNoReplyThatIsSealedForAnotherStep) {
       to_json(StepReply{.versions = {"h", "2", "3"}, .outcome = judge::captured("forged")}));
   ASSERT_TRUE(thief.finish(
       {.name = step->name, .reply = service::seal(kKey, {"reply", "another step"}, reply)}));
-  EXPECT_THAT(fault_of(promise.get_future().get()), HasSubstr("bears no valid seal"));
+  EXPECT_THAT(fault_of(promise.get_future().get()), HasSubstr("has no valid seal"));
 }
 
 TEST_F(StepsTest, MixesNoVersionsOfTorch) {

@@ -34,7 +34,7 @@ Result<std::string> open_sealed(std::string_view key, SealedName of, std::string
   const std::string_view text = sealed.substr(std::min(sealed.size(), kMacSize));
   if (!are_equal(sealed.substr(0, kMacSize), mac_of(key, of, text)))
     return fail_by_fault(
-        "the {} of {} bears no valid seal: a program without the key wrote it, or one with another "
+        "the {} of {} has no valid seal: a program without the key wrote it, or one with another "
         "key",
         of.purpose, of.name);
   return std::string(text);
