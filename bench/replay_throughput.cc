@@ -4,6 +4,7 @@
 // width of the medians' 95 % intervals, and the variation between medians of equal kernels.
 //
 //   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
+//   replay_throughput --url URL [verdicts] [rows] [columns]   through a `gym serve`
 //   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 #include "curriculum/teacher/solution.h"
 #include "curriculum/torch_source.h"
 #include "gym/judge/local_judge.h"
+#include "gym/remote/remote_judge.h"
 #include "inspect/inspect.h"
 #include "referee_program.h"
 
@@ -191,33 +193,46 @@ Status write_example(const std::filesystem::path& directory) {
   return ok();
 }
 
+struct Load {
+  int count = 500;
+  Shape shape;
+  int repeats = 0;  // of one kernel; 0: distinct kernels
+};
+
+Status judge_all(gym::api::Judge& judge, const Load& load) {
+  Tally first, tally;
+  const Stopwatch cold;
+  for (int k = 0; k < kWarmUp; ++k) TRY(judge.submit(job(1'000'000 + k, load.shape)));
+  TRY(take(judge, 1, first));
+  fmt::print("first verdict after {:.2f} s\n", cold.seconds());
+  TRY(take(judge, kWarmUp - 1, first));
+  if (load.repeats > 0) return repeat(judge, load.repeats, load.shape);
+  const Stopwatch watch;
+  for (int k = 0; k < load.count; ++k) TRY(judge.submit(job(k, load.shape)));
+  TRY(take(judge, load.count, tally));
+  print_tally(tally, load.count, watch.seconds());
+  return tally.accepted == load.count ? ok()
+                                      : fail("{} were not accepted", load.count - tally.accepted);
+}
+
 Status measure(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--write") return write_example(argv[2]);
-  const int count = argument(argc, argv, 1, 500);
+  if (argc >= 3 && std::string_view(argv[1]) == "--url") {
+    TRY_ASSIGN(const auto judge, gym::remote::RemoteJudge::open({.url = argv[2]}));
+    return judge_all(*judge,
+                     {.count = argument(argc, argv, 3, 500),
+                      .shape = {argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)}});
+  }
   gym::judge::LocalJudgeConfig config;
   config.capture.slots = argument(argc, argv, 2, 8);
   config.capture.compilers = argument(argc, argv, 3, 4);
   config.in_flight = 4 * config.capture.slots;
-  const Shape shape{argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)};
-  const Stopwatch cold;
   TRY_ASSIGN(const auto judge,
              gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
-  Tally first, tally;
-  for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(1'000'000 + k, shape)));
-  TRY(take(*judge, 1, first));
-  fmt::print("first verdict after {:.2f} s\n", cold.seconds());
-  TRY(take(*judge, kWarmUp - 1, first));
-  if (const int repeats = argument(argc, argv, 6, 0); repeats > 0)
-    return repeat(*judge, repeats, shape);
-  const Stopwatch watch;
-  int submitted = 0;
-  for (int k = 0; k < count; ++k) {
-    TRY(judge->submit(job(k, shape)));
-    ++submitted;
-  }
-  TRY(take(*judge, submitted, tally));
-  print_tally(tally, count, watch.seconds());
-  return tally.accepted == count ? ok() : fail("{} were not accepted", count - tally.accepted);
+  return judge_all(*judge,
+                   {.count = argument(argc, argv, 1, 500),
+                    .shape = {argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)},
+                    .repeats = argument(argc, argv, 6, 0)});
 }
 
 }  // namespace
