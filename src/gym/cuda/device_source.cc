@@ -73,7 +73,7 @@ extern "C" __global__ void spread(float4* x, float4* copy, u64 quads, Change cha
       for (int k = 0; k < 4; ++k) {
         // 16 bits of chance an element are enough for a share.
         const bool keeps = change.kept >= 1 || (float)((bits >> (16 * k)) & 0xffff) < change.kept * 65536;
-        if (!keeps) at[k] *= 0.0f;
+        if (!keeps) at[k] = 0.0f;
         if (change.factor != 1) at[k] *= change.factor;
         if (change.shift != 0) at[k] += change.shift;
       }

@@ -47,8 +47,10 @@ std::vector<OwnState> remember_own_state(Sides& sides, const std::vector<SharedT
     at::Tensor bytes = tensors::storage_bytes(tensor);
     at::Tensor saved = sides.device.torch_device().is_cpu() ? at::Tensor() : bytes.clone();
     device::Snapshot before = sides.device.snapshots({&bytes, 1}).front();
-    all.push_back(
-        {.bytes = std::move(bytes), .saved = std::move(saved), .before = std::move(before)});
+    all.push_back({.bytes = std::move(bytes),
+                   .type = tensor.scalar_type(),
+                   .saved = std::move(saved),
+                   .before = std::move(before)});
   }
   return all;
 }

@@ -18,8 +18,9 @@ struct SavedState {
 
 // Memory that the candidate's constructor made for itself, and that its forward touches.
 struct OwnState {
-  at::Tensor bytes;  // shares the memory
-  at::Tensor saved;  // on a GPU
+  at::Tensor bytes;                              // shares the memory
+  c10::ScalarType type = c10::ScalarType::Byte;  // of the numbers that it holds
+  at::Tensor saved;                              // on a GPU
   device::Snapshot before;
 };
 

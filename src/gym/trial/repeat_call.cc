@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "gym/compare/compare.h"
@@ -190,10 +191,77 @@ std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& re
                           difference->message};
 }
 
+// Returns the numbers of the bytes, or nothing if they are no whole or real numbers.
+std::optional<at::Tensor> numbers_of(const OwnState& own, const at::Tensor& bytes) {
+  const bool is_number = at::isIntegralType(own.type, false) || at::isFloatingType(own.type);
+  const auto size = static_cast<std::int64_t>(c10::elementSize(own.type));
+  if (!is_number || size < 2 || bytes.numel() % size != 0) return std::nullopt;
+  return bytes.view(own.type);
+}
+
+// Gives memory of the candidate's own, such as a count of its calls, what it holds after many more
+// calls, if each adds what the last one added. Returns false if the last call added nothing.
+bool count_many_calls(const std::vector<OwnState>& states, const std::vector<at::Tensor>& before) {
+  constexpr double calls = 4096;
+  bool counts = false;
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    const auto then = numbers_of(states[k], before[k]),
+               now = numbers_of(states[k], states[k].bytes);
+    if (!then || !now) continue;
+    const at::Tensor number = now->to(at::kDouble), added = number - then->to(at::kDouble);
+    const at::Tensor later = number + added * calls;
+    const double most =
+        at::isFloatingType(states[k].type)
+            ? 1e30
+            : std::ldexp(1.0, static_cast<int>(8 * c10::elementSize(states[k].type)) - 2);
+    const at::Tensor adds = added.ne(0).logical_and_(later.abs().lt(most));
+    if (!adds.any().item<bool>()) continue;
+    counts = true;
+    now->copy_(at::where(adds, later, number));
+  }
+  return counts;
+}
+
+std::vector<at::Tensor> copies_of(const std::vector<OwnState>& states) {
+  std::vector<at::Tensor> copies;
+  for (const OwnState& own : states) copies.push_back(own.bytes.clone());
+  return copies;
+}
+
+// Calls the candidate as if it had been called many times before. `before`: its own memory before the
+// last call. Returns nothing if it counts no calls.
+std::optional<VerdictError> answer_after_many_calls(RightCall& call,
+                                                    const tensors::TensorTable& after_init,
+                                                    const std::vector<at::Tensor>& before,
+                                                    TrialResult& result) {
+  const std::vector<OwnState>& states = call.prepared.own_state;
+  const std::vector<at::Tensor> now = copies_of(states);
+  if (!count_many_calls(states, before)) return std::nullopt;
+  std::optional<VerdictError> difference;
+  auto again = another_replay(call, {.tensors = after_init, .filler = call.sides.filler});
+  if (again) {
+    const std::vector<SavedState> hidden = hide_expected(call.sides);
+    const auto stop = run_again(call.sides, *again, "draws", result);
+    for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
+    if (!result.candidate_stop)
+      difference =
+          stop ? std::optional(stop->error) : compare_with_reference(call, again->tensors());
+  }
+  for (std::size_t k = 0; k < states.size(); ++k) states[k].bytes.copy_(now[k]);
+  if (!difference) return std::nullopt;
+  return VerdictError{
+      .error_class = ErrorClass::state_carried,
+      .message =
+          "each call adds to memory that the module keeps, and when it has grown as "
+          "by many calls, forward does otherwise: " +
+          difference->message};
+}
+
 // Calls the candidate with the same inputs, then with others. Returns false if that was impossible.
 bool answers_again(RightCall& call, const tensors::TensorTable& after_init, TrialResult& result) {
   Sides& sides = call.sides;
   const bool was_intact = call.shared_is_intact;
+  const std::vector<at::Tensor> before = copies_of(call.prepared.own_state);
   spoil_outputs(call);
   auto again = another_replay(call, {.tensors = after_init, .filler = sides.filler});
   if (!again) return false;
@@ -211,6 +279,9 @@ bool answers_again(RightCall& call, const tensors::TensorTable& after_init, Tria
                          "called again with the same input, forward does otherwise, since "
                          "it keeps something from the call before: " +
                          difference->message};
+  if (!result.difference)
+    result.difference = answer_after_many_calls(call, after_init, before, result);
+  if (result.candidate_stop) return false;
   if (!result.difference) result.difference = answer_other_inputs(call, result);
   for (const OwnState& own : call.prepared.own_state)
     own.bytes.copy_(own.saved.defined() ? own.saved : own.before.bytes);

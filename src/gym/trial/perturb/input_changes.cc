@@ -308,15 +308,19 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
   }
 }
 
-// The whole numbers that a changed draw must hold: its least, its largest, and those of the
-// candidate's code between the two.
+// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
+// with which forward compares, those of the candidate's code, and some that other draws hold, too.
 std::vector<double> InputPlan::met_by(const InputDraw& draw) const {
   if (draw.high <= draw.low) return {};
   std::vector<double> numbers = {draw.low, draw.high};
+  const auto add = [&](double number) {
+    if (draw.low < number && number < draw.high && std::floor(number) == number)
+      numbers.push_back(number);
+  };
+  for (const double bound : facts_.bounds) add(bound);
+  for (const double number : common_numbers(draws_)) add(number);
   if (numbers_ == nullptr) return numbers;
-  for (const std::int64_t number : numbers_->whole)
-    if (const auto real = static_cast<double>(number); draw.low < real && real < draw.high)
-      numbers.push_back(real);
+  for (const std::int64_t number : numbers_->whole) add(static_cast<double>(number));
   return numbers;
 }
 
@@ -452,7 +456,7 @@ void change_input(const InputChange& change, at::Tensor& tensor) {
     const at::Tensor mask =
         at::rand(all.sizes(), at::dtype(at::kFloat).device(all.device())).lt_(change.kept);
     if (change.rest == 0)
-      all.mul_(mask.to(all.scalar_type()));
+      all.masked_fill_(mask.logical_not(), 0);  // a product would leave zeros below 0
     else
       all.copy_(at::where(mask.to(at::kBool), all, all * change.rest));
   }

@@ -11,6 +11,8 @@ NamedElements::NamedElements(const at::Tensor& tensor, const device::InputChange
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
     if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+    if (tensor.size(dim) > 2) add_pairs(dim, tensor.size(dim) / 2, change.reach);
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
     for (const std::int64_t place : change.places)
       for (const std::int64_t index : {place - 1, place})
         if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)

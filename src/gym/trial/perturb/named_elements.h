@@ -1,4 +1,4 @@
-// Elements at places that a candidate's code names, and at the ends of dimensions.
+// Elements at places that a candidate's code names, and at the ends and in the middle of dimensions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,8 +12,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// Elements at named places: at the last index of each dimension, and at each of the change's places
-// and beside it. Elements far up and far down stand at each such index, so that no reduction over any
+// Elements at named places: at the last index and in the middle of each dimension, and at each of the
+// change's places and beside it. Elements far up and far down stand at each such index, so that no reduction over any
 // dimension may leave it out. They are chosen at first and moved at last, from the values that they
 // had at first. So nothing else that happens to the tensor hides them.
 class NamedElements {

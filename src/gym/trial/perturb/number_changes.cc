@@ -1,6 +1,8 @@
 #include "gym/trial/perturb/number_changes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace tritonsmith::gym::trial {
 
@@ -35,6 +37,22 @@ bool goes_down(Perturbation kind, int nth) {
 bool takes_turns(Perturbation kind) {
   return kind == Perturbation::below || kind == Perturbation::above ||
          kind == Perturbation::parted || kind == Perturbation::crossed;
+}
+
+std::vector<double> common_numbers(std::span<const InputDraw> draws) {
+  constexpr int parts = 4;
+  double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
+  int count = 0;
+  for (const InputDraw& draw : draws) {
+    if (draw.kind != DrawKind::whole) continue;
+    low = std::max(low, draw.low);
+    high = std::min(high, draw.high);
+    ++count;
+  }
+  std::vector<double> numbers;
+  for (int part = 1; part < parts && count > 1; ++part)
+    numbers.push_back(std::floor(low + (high - low) * part / parts));
+  return numbers;
 }
 
 InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& rng) {

@@ -2,6 +2,9 @@
 // depend on the kind of trial and on the draw's distribution alone.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "gym/device/device.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/trial/perturb/perturbation.h"
@@ -24,5 +27,8 @@ bool goes_down(Perturbation kind, int nth);
 // upper end, or the range's part next to 0.
 device::InputChange of_uniform(Perturbation kind, const plan::analysis::InputDraw& draw, int nth,
                                Rng& rng);
+
+// A few numbers that all draws of whole numbers can hold, if there are several such draws.
+std::vector<double> common_numbers(std::span<const plan::analysis::InputDraw> draws);
 
 }  // namespace tritonsmith::gym::trial

@@ -83,8 +83,9 @@ void level_slices(at::Tensor& tensor, double value, Rng& rng) {
 void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
   constexpr std::size_t most = 64;
   at::Tensor all = tensor.view({-1});
-  const std::size_t count = std::min(most, numbers.size());
-  if (count == 0 || all.numel() < 2 * static_cast<std::int64_t>(count)) return;
+  const auto half = static_cast<std::size_t>(all.numel() / 2);
+  const std::size_t count = std::min({most, half, numbers.size()});
+  if (count == 0) return;
   const at::Tensor at = random_places(static_cast<std::int64_t>(count), all.numel(), all);
   const std::vector<double> first(numbers.begin(),
                                   numbers.begin() + static_cast<std::ptrdiff_t>(count));
