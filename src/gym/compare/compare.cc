@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gym/tensors/scalar_type.h"
+
 namespace tritonsmith::gym::compare {
 namespace {
 
@@ -162,9 +164,9 @@ bool is_laid_out_well(const at::Tensor& candidate, const at::Tensor& reference, 
 std::optional<VerdictError> check_type(const std::string& what, const at::Tensor& candidate,
                                        const at::Tensor& reference, Strides strides) {
   if (candidate.scalar_type() != reference.scalar_type())
-    return wrong(ErrorClass::wrong_dtype,
-                 fmt::format("{} is {}, expected {}", what, c10::toString(candidate.scalar_type()),
-                             c10::toString(reference.scalar_type())));
+    return wrong(ErrorClass::wrong_dtype, fmt::format("{} is of type {}, expected {}", what,
+                                                      tensors::type_name(candidate.scalar_type()),
+                                                      tensors::type_name(reference.scalar_type())));
   if (candidate.sizes() != reference.sizes())
     return wrong(ErrorClass::wrong_shape,
                  fmt::format("{} has shape {}, expected {}", what, shape_text(candidate.sizes()),
@@ -227,50 +229,56 @@ class TreeComparison {
         numerics_(numerics) {}
 
   std::optional<VerdictError> compare(const plan::Value& got, const plan::Value& expected,
-                                      const std::string& what) {
-    if (got.data.index() != expected.data.index()) return structure(what, "is of another kind");
+                                      const std::string& path) {
+    if (got.data.index() != expected.data.index()) return structure(path, "is of another kind");
     if (const auto* tensor = std::get_if<plan::TensorRef>(&expected.data))
-      return leaf(std::get<plan::TensorRef>(got.data).index, tensor->index, what);
+      return leaf(std::get<plan::TensorRef>(got.data).index, tensor->index, path);
     if (const auto* list = std::get_if<plan::List>(&expected.data))
-      return items(std::get<plan::List>(got.data).items, list->items, what);
+      return items(std::get<plan::List>(got.data).items, list->items, path);
     if (const auto* tuple = std::get_if<plan::Tuple>(&expected.data))
-      return items(std::get<plan::Tuple>(got.data).items, tuple->items, what);
+      return items(std::get<plan::Tuple>(got.data).items, tuple->items, path);
     if (const auto* dict = std::get_if<plan::Dict>(&expected.data))
-      return members(std::get<plan::Dict>(got.data), *dict, what);
-    if (!(got == expected)) return structure(what, "is another constant");
+      return members(std::get<plan::Dict>(got.data), *dict, path);
+    if (!(got == expected)) return structure(path, "is another constant");
     return std::nullopt;
   }
 
  private:
-  static VerdictError structure(const std::string& what, const std::string& how) {
-    return wrong(ErrorClass::wrong_structure, fmt::format("{} {} than the reference's", what, how));
+  // `path` leads to a part of the result: "[1]['mask']". The whole result has an empty one.
+  static std::string named(const std::string& path) {
+    return path.empty() ? "the output" : "output" + path;
   }
 
-  std::optional<VerdictError> leaf(int got, int expected, const std::string& what) {
+  static VerdictError structure(const std::string& path, const std::string& how) {
+    return wrong(ErrorClass::wrong_structure,
+                 fmt::format("{} {} than the reference's", named(path), how));
+  }
+
+  std::optional<VerdictError> leaf(int got, int expected, const std::string& path) {
     const at::Tensor& candidate = candidate_.at(static_cast<std::size_t>(got));
-    if (!candidate.defined()) return structure(what, "was never made, other");
+    if (!candidate.defined()) return structure(path, "was never made, other");
     return compare_tensors(
-        what, candidate, reference_.at(static_cast<std::size_t>(expected)),
+        named(path), candidate, reference_.at(static_cast<std::size_t>(expected)),
         oracle_.empty() ? at::Tensor() : oracle_.at(static_cast<std::size_t>(expected)),
         comparison_, numerics_);
   }
 
   std::optional<VerdictError> items(const std::vector<plan::Value>& got,
                                     const std::vector<plan::Value>& expected,
-                                    const std::string& what) {
-    if (got.size() != expected.size()) return structure(what, "has another length");
+                                    const std::string& path) {
+    if (got.size() != expected.size()) return structure(path, "has another length");
     for (std::size_t k = 0; k < got.size(); ++k)
-      if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", what, k))) return error;
+      if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", path, k))) return error;
     return std::nullopt;
   }
 
   std::optional<VerdictError> members(const plan::Dict& got, const plan::Dict& expected,
-                                      const std::string& what) {
-    if (got.items.size() != expected.items.size()) return structure(what, "has other keys");
+                                      const std::string& path) {
+    if (got.items.size() != expected.items.size()) return structure(path, "has other keys");
     for (std::size_t k = 0; k < got.items.size(); ++k) {
-      if (got.items[k].key != expected.items[k].key) return structure(what, "has other keys");
+      if (got.items[k].key != expected.items[k].key) return structure(path, "has other keys");
       if (auto error = compare(got.items[k].value, expected.items[k].value,
-                               fmt::format("{}[{}]", what, got.items[k].key)))
+                               fmt::format("{}['{}']", path, got.items[k].key)))
         return error;
     }
     return std::nullopt;
@@ -479,7 +487,7 @@ std::optional<VerdictError> compare_outputs(const OutputSide& candidate,
                                             const tensors::TensorTable& oracle,
                                             const CompareOptions& comparison, Numerics& numerics) {
   return TreeComparison(candidate, reference, oracle, comparison, numerics)
-      .compare(candidate.value, reference.value, "output");
+      .compare(candidate.value, reference.value, "");
 }
 
 }  // namespace tritonsmith::gym::compare

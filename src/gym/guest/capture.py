@@ -11,6 +11,7 @@ For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [
 
 import base64
 import contextlib
+import inspect
 import json
 import math
 
@@ -85,6 +86,8 @@ class Session:
                 "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps}
         if known:
             plan["known"] = known
+        if is_task:
+            plan["input_names"] = input_names(model.forward, len(inputs))
         if is_task and not CaptureStop.first:
             self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": streams.apart(plan["steps"])[0]}
         self.where = self.recorder.phase = "forward"
@@ -254,6 +257,21 @@ def call(model, inputs):
             old.copy_(new)
             table[name] = old
     return out
+
+
+def input_names(forward, count):
+    """Returns the names of forward's parameters for so many arguments, for messages. A name that is no plain identifier
+    is empty, and so is one that the signature does not tell."""
+    try:
+        parameters = list(inspect.signature(forward).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    names = [parameter.name for parameter in parameters
+             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)][:count]
+    rest = next((parameter.name for parameter in parameters if parameter.kind == parameter.VAR_POSITIONAL), None)
+    if rest is not None:
+        names += [f"{rest}[{k}]" for k in range(count - len(names))]
+    return [name if name.isascii() and len(name) < 200 else "" for name in names]
 
 
 def known_values(inputs, recorder):

@@ -121,6 +121,22 @@ class Tasks(unittest.TestCase):
         self.assertEqual(capture_task(task_modules.MODULES["argument changed"])["plan"]["mutated_inputs"], [0])
         self.assertEqual(capture_task(task_modules.MODULES["relu"])["plan"]["mutated_inputs"], [])
 
+    def test_a_task_names_the_parameters_of_its_forward(self):
+        def names(signature, inputs):
+            source = ("import torch\nclass Model(torch.nn.Module):\n"
+                      f"    def forward(self, {signature}):\n        return torch.ones(3)\n"
+                      f"def get_inputs():\n    return [{inputs}]\n")
+            return capture_task(source)["plan"]["input_names"]
+        self.assertEqual(names("x, scale=2.0, *, eps=1.0", "torch.ones(3), 3.0"), ["x", "scale"])
+        self.assertEqual(names("x, scale=2.0", "torch.ones(3)"), ["x"])
+        self.assertEqual(names("x, *more", "torch.ones(3), torch.ones(4), 5"), ["x", "more[0]", "more[1]"])
+        self.assertEqual(names("größe", "torch.ones(3)"), [""])
+        plan = capture_task(task_modules.MODULES["relu"])["plan"]
+        self.assertEqual(plan["input_names"], ["x"])
+        self.assertNotIn("input_names", capture(candidate_request(
+            plan, candidate_modules.HEAD + "\nclass ModelNew(nn.Module):\n"
+            "    def forward(self, x):\n        return x * 2\n", "candidate.py"))["plan"])
+
     def test_tied_weights_share_their_tensor(self):
         tensors = {p["name"]: p["tensor"] for p in capture_task(task_modules.MODULES["tied weights"])["plan"]["parameters"]}
         self.assertEqual(tensors["a.weight"], tensors["b.weight"])

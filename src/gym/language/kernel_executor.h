@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct KernelBuffer {
   // The tensor's first element, where the kernel's pointer points.
   std::size_t offset_bytes = 0;
   std::size_t element_bytes = 1;
-  int tensor = 0;  // index in the plan
+  int tensor = 0;              // index in the plan
+  std::string_view name = {};  // what messages call it; it outlives the launch
 };
 using KernelArgument = std::variant<KernelBuffer, std::int64_t, double, bool>;
 

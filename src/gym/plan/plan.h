@@ -141,6 +141,10 @@ struct Plan {
   std::vector<Value> init_args;  // the arguments of the constructor
   // The arguments of forward: tensors, or constants of the task.
   std::vector<Value> inputs;
+  // The names of forward's parameters, in the order of the inputs and at most as many. An empty name is
+  // not known. They serve messages alone. A candidate's plan has those of its task, which the referee
+  // copies: a guest of a candidate sends none.
+  std::vector<std::string> input_names;
   std::vector<PlanParameter> parameters;
   std::vector<PlanKernel> kernels;
   std::vector<PlanStep> steps;

@@ -230,6 +230,9 @@ Status check_names(const Plan& plan) {
       return fail("two parameters are called '{}'", parameter.name);
   for (const PlanKernel& kernel : plan.kernels)
     if (!is_name(kernel.name, ".$")) return fail("a kernel's name must be an identifier");
+  if (plan.input_names.size() > plan.inputs.size()) return fail("more names than inputs");
+  for (const std::string& name : plan.input_names)
+    if (!name.empty() && !is_name(name, "[]")) return fail("an input's name must be an identifier");
   for (const int input : plan.mutated_inputs)
     if (input < 0 || static_cast<std::size_t>(input) >= plan.inputs.size())
       return fail("mutated input {} does not exist", input);

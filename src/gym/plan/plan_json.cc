@@ -216,6 +216,13 @@ Result<FirstCall> first_call_from_json(const Json& json) {
   return first;
 }
 
+Result<std::string> name_from_json(const Json& json) {
+  if (!json.is_string()) return fail("a name is no string");
+  auto name = json.get<std::string>();
+  if (name.size() > plan_limits::kName) return fail("a name is too long");
+  return name;
+}
+
 Result<Plan> plan_from_json(const Json& json) {
   JsonReader reader(json);
   const std::int64_t format = reader.integer("format");
@@ -228,6 +235,8 @@ Result<Plan> plan_from_json(const Json& json) {
   TRY(read_list(json, "tensors", kTensors, plan.tensors, tensor_from_json));
   TRY(read_list(json, "init_args", kTensors, plan.init_args, value));
   TRY(read_list(json, "inputs", kTensors, plan.inputs, input_from_json));
+  if (reader.has("input_names"))
+    TRY(read_list(json, "input_names", kTensors, plan.input_names, name_from_json));
   TRY(read_list(json, "parameters", kTensors, plan.parameters, parameter_from_json));
   TRY(read_list(json, "kernels", kKernels, plan.kernels, kernel_from_json));
   TRY(read_list(json, "steps", kSteps, plan.steps, step_from_json));
@@ -338,6 +347,7 @@ Json to_json(const Plan& plan) {
                {"steps", Json::array()},
                {"outputs", to_json(plan.outputs)},
                {"mutated_inputs", plan.mutated_inputs}};
+  if (!plan.input_names.empty()) json["input_names"] = plan.input_names;
   if (!plan.read_inputs.empty()) json["read_inputs"] = plan.read_inputs;
   if (!plan.unplanned.empty()) json["unplanned"] = plan.unplanned;
   if (plan.first_call_only) json["first_call_only"] = true;

@@ -81,6 +81,18 @@ TEST(Plan, IsReadAndWrittenWithoutLoss) {
   EXPECT_EQ(to_json(*again), written);
 }
 
+TEST(Plan, NamesItsInputsByPlainIdentifiers) {
+  Json json = small_plan();
+  json["input_names"] = {"x", ""};
+  const auto plan = parse_plan(to_line(json));
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(to_json(*plan)["input_names"], json["input_names"]);
+  EXPECT_THAT(refusal("/input_names", {"x", "y", "z"}), HasSubstr("more names than inputs"));
+  EXPECT_THAT(refusal("/input_names", {"x`, which is right"}), HasSubstr("must be an identifier"));
+  EXPECT_THAT(refusal("/input_names", {7}), HasSubstr("a name is no string"));
+  EXPECT_THAT(refusal("/input_names", {std::string(300, 'x')}), HasSubstr("too long"));
+}
+
 TEST(Plan, RefusesTensorsThatLeaveTheirStorage) {
   EXPECT_THAT(refusal("/tensors/0/shape/0", 5),
               HasSubstr("it ends at byte 160 of a storage of 128"));

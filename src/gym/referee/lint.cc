@@ -9,6 +9,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/plan_needs.h"
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::referee {
@@ -327,7 +328,7 @@ class Linter {
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       const auto other = answer_to(0, false, inputs_[k]);
       if (!other && (setting_.deadline.passed() || !report_.is_final)) {
-        stop_message_ = fmt::format("whether input {} matters was not seen: {}", k, why_);
+        stop_message_ = fmt::format("whether {} matters was not seen: {}", input_name(k), why_);
         return;
       }
       if (!other || unchanged_draw_) continue;
@@ -337,8 +338,12 @@ class Linter {
             return one.sizes() == another.sizes() && at::equal(one, another);
           });
       if (ignored && !now.empty())
-        find("task_ignores_input", fmt::format("the output does not depend on input {}", k));
+        find("task_ignores_input", fmt::format("the output does not depend on {}", input_name(k)));
     }
+  }
+
+  std::string input_name(std::size_t k) const {
+    return plan::analysis::input_names(setting_.task).at(k);
   }
 
   double error_of(const at::Tensor& output, const at::Tensor& exact) const {

@@ -73,7 +73,7 @@ TEST_F(LintTest, MarksAnInputThatNothingDependsOn) {
       .returns(plan::t(y));
   const auto report = look(task);
   ASSERT_EQ(report.findings.size(), 1U);
-  EXPECT_EQ(report.findings[0].message, "the output does not depend on input 1");
+  EXPECT_EQ(report.findings[0].message, "the output does not depend on argument 2");
 }
 
 TEST_F(LintTest, MarksTasksInWhichPyTorchItselfLosesItsDigits) {

@@ -108,6 +108,7 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)
     return ended(ErrorClass::bad_plan, "the plan is no candidate's", Fault::candidate);
+  candidate->input_names = task->input_names;
   // Drawing and comparing call LibTorch outside a plan's steps.
   try {
     PlanJudgement judgement = judge_plans(*equipment_, python_, job, *task, *candidate);

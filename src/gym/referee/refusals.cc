@@ -4,6 +4,7 @@
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/plan/operators/candidate_operators.h"
 #include "gym/referee/report_entries.h"
+#include "gym/tensors/scalar_type.h"
 #include "gym/trial/kernel_use.h"
 #include "gym/trial/perturb/perturbation.h"
 #include "gym/trial/stream_order.h"
@@ -23,7 +24,7 @@ std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const pla
       return ended(ErrorClass::not_comparable,
                    fmt::format("the task itself: it holds {}, for which KernelBench has no "
                                "tolerance; compare by budget",
-                               c10::toString(dtype)),
+                               tensors::type_name(dtype)),
                    Fault::none);
   }
   return std::nullopt;

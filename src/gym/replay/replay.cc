@@ -175,6 +175,7 @@ Replay::Replay(const plan::Plan& plan, language::KernelExecutor& executor, Repla
       shared_(inputs_and_parameters(plan)),
       executor_(executor),
       options_(std::move(options)),
+      names_(plan),
       tensors_(plan.tensors.size()) {
   if (options_.device == nullptr) options_.device = &device::cpu_device();
 }
@@ -309,11 +310,11 @@ Status Replay::keep_output(int index, at::Tensor made, bool is_fresh, bool is_fe
   const plan::PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
   const bool is_named = named_.at(static_cast<std::size_t>(index));
   const bool same_shape = made.defined() && made.sizes() == at::IntArrayRef(declared.shape);
-  if (is_named && !made.defined()) return fail("tensor {} was not made", index);
-  if (is_named && !same_shape) return fail("tensor {} has another shape than declared", index);
+  if (is_named && !made.defined()) return fail("{} was not made", names_.of(index));
+  if (is_named && !same_shape) return fail("{} has another shape than declared", names_.of(index));
   if (is_named && options_.precision == Precision::as_written &&
       made.scalar_type() != tensors::scalar_type_of(declared.dtype))
-    return fail("tensor {} has dtype {}, not {}", index, c10::toString(made.scalar_type()),
+    return fail("{} has dtype {}, not {}", names_.of(index), tensors::type_name(made.scalar_type()),
                 name_of(declared.dtype));
   if (is_fresh && same_shape && made.numel() > 0 &&
       made.strides() != at::IntArrayRef(declared.stride)) {
@@ -364,26 +365,27 @@ std::optional<Stop> Replay::make_constant(const plan::PlanStep& step,
   }
 }
 
-Result<language::KernelArgument> Replay::kernel_argument(const plan::Value& value) const {
+Result<language::KernelArgument> Replay::kernel_argument(const plan::Value& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value.data)) return language::KernelArgument(*i);
   if (const auto* f = std::get_if<double>(&value.data)) return language::KernelArgument(*f);
   if (const auto* b = std::get_if<bool>(&value.data)) return language::KernelArgument(*b);
   const auto* reference = std::get_if<plan::TensorRef>(&value.data);
   if (reference == nullptr) return fail("a kernel takes tensors and numbers only");
   const at::Tensor& tensor = tensors_.at(static_cast<std::size_t>(reference->index));
-  if (!tensor.defined()) return fail("tensor {} does not exist yet", reference->index);
+  if (!tensor.defined()) return fail("{} does not exist yet", names_.of(reference->index));
   if (tensor.is_neg() || tensor.is_conj())
     return fail(
-        "tensor {} is negated or conjugated when it is read, which no kernel does: "
-        "resolve_neg() or resolve_conj() writes it",
-        reference->index);
+        "{} is negated or conjugated when it is read, which no kernel does: resolve_neg() or "
+        "resolve_conj() writes it",
+        names_.of(reference->index));
   const auto& storage = tensor.storage();
   return language::KernelArgument(language::KernelBuffer{
       .storage = static_cast<std::byte*>(storage.mutable_data()),
       .storage_bytes = storage.nbytes(),
       .offset_bytes = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size(),
       .element_bytes = static_cast<std::size_t>(tensor.element_size()),
-      .tensor = reference->index});
+      .tensor = reference->index,
+      .name = names_.of(reference->index)});
 }
 
 std::optional<Stop> Replay::run_launch(std::size_t index, const plan::PlanStep& step,

@@ -11,6 +11,7 @@
 
 #include "gym/device/device.h"
 #include "gym/language/kernel_executor.h"
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/plan/plan.h"
 #include "gym/replay/choices.h"
 #include "gym/replay/launch_trace.h"
@@ -88,7 +89,7 @@ class Replay {
   std::optional<Stop> run_launch(std::size_t index, const plan::PlanStep& step,
                                  const plan::LaunchStep& launch);
   std::optional<Stop> make_constant(const plan::PlanStep& step, const plan::ConstantStep& constant);
-  Result<language::KernelArgument> kernel_argument(const plan::Value& value) const;
+  Result<language::KernelArgument> kernel_argument(const plan::Value& value);
   std::optional<Stop> keep_outputs(const plan::PlanStep& step, const plan::AtenCall& call,
                                    const c10::FunctionSchema& schema, torch::jit::Stack& stack);
   Status keep_output(int index, at::Tensor made, bool is_fresh, bool is_fenced = false);
@@ -103,6 +104,7 @@ class Replay {
   std::vector<bool> shared_;    // inputs and parameters
   language::KernelExecutor& executor_;
   ReplayOptions options_;
+  plan::analysis::TensorNames names_;
   tensors::TensorTable tensors_;
   std::map<std::size_t, LaunchTrace> launches_;
   std::vector<Finding> findings_;

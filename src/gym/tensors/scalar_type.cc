@@ -56,6 +56,12 @@ c10::ScalarType scalar_type_of(plan::DType dtype) {
   return c10::ScalarType::Undefined;
 }
 
+std::string type_name(c10::ScalarType type) {
+  for (const auto& [dtype, name] : enum_names<plan::DType>)
+    if (scalar_type_of(dtype) == type) return std::string(name);
+  return c10::toString(type);
+}
+
 bool is_finite_in(c10::ScalarType type, double number) {
   const double size = std::abs(number);
   switch (type) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::trial {
@@ -54,6 +55,15 @@ std::optional<std::size_t> first_beyond(const std::vector<bool>& got,
   for (std::size_t k = 0; k < got.size(); ++k)
     if (got[k] && (k >= allowed.size() || !allowed[k])) return k;
   return std::nullopt;
+}
+
+// Names the input or the weight in whose memory the tensor lies.
+std::string owner_of(const at::Tensor& tensor, std::span<const SharedTensor> shared,
+                     tensors::TensorTable& table) {
+  for (const SharedTensor& each : shared)
+    if (tensors::tensor_at(table, each.candidate).storage().data() == tensor.storage().data())
+      return each.what;
+  return "an input or a weight";
 }
 
 }  // namespace
@@ -107,32 +117,35 @@ std::optional<VerdictError> compare_aliases(Sides& sides, std::span<const Shared
   const std::vector<at::Tensor> got = outputs_of(sides.config.candidate, sides.candidate.tensors()),
                                 expected = outputs_of(sides.task(), sides.reference.tensors());
   const bool aliases_input = sides.answered && sides.answered->aliases_input;
+  const std::vector<std::string> names = plan::analysis::output_names(sides.config.candidate);
   const auto beyond = [&](const std::set<const void*>& theirs, const std::set<const void*>& ours) {
-    return first_beyond(each_in(theirs, got), each_in(ours, expected)).has_value();
+    return first_beyond(each_in(theirs, got), each_in(ours, expected));
   };
-  if (!aliases_input && beyond(memory_of_inputs(sides.config.candidate, sides.candidate.tensors()),
-                               memory_of_inputs(sides.task(), sides.reference.tensors())))
-    return VerdictError{
-        .error_class = ErrorClass::output_aliases_input,
-        .message = "an output shares the memory of an input; the reference's does not"};
+  const auto message = [&](std::size_t k) {
+    return fmt::format("{} shares the memory of {}; the reference's does not", names.at(k),
+                       owner_of(got[k], shared, sides.candidate.tensors()));
+  };
+  if (!aliases_input) {
+    const auto k = beyond(memory_of_inputs(sides.config.candidate, sides.candidate.tensors()),
+                          memory_of_inputs(sides.task(), sides.reference.tensors()));
+    if (k)
+      return VerdictError{.error_class = ErrorClass::output_aliases_input, .message = message(*k)};
+  }
   if (!sides.reference_replays()) return std::nullopt;
   std::vector<int> weights;
   for (const SharedTensor& each : shared)
     if (!each.is_input) weights.push_back(each.candidate);
   std::set<const void*> memory_of_weights;
   add_memory(weights, sides.candidate.tensors(), memory_of_weights);
-  if (beyond(memory_of_weights, memory_of_state(sides.task(), sides.reference.tensors())))
-    return VerdictError{.error_class = ErrorClass::output_aliases_state,
-                        .message =
-                            "an output shares the memory of a weight or a buffer; the "
-                            "reference's does not"};
+  if (const auto k =
+          beyond(memory_of_weights, memory_of_state(sides.task(), sides.reference.tensors())))
+    return VerdictError{.error_class = ErrorClass::output_aliases_state, .message = message(*k)};
   for (std::size_t k = 1; k < got.size(); ++k)
     for (std::size_t other = 0; other < k; ++other)
       if (share_memory(got[k], got[other]) && !share_memory(expected.at(k), expected.at(other)))
         return VerdictError{.error_class = ErrorClass::output_aliases_output,
-                            .message = fmt::format("output tensors {} and {} share memory; the "
-                                                   "reference's do not",
-                                                   other, k)};
+                            .message = fmt::format("{} and {} share memory; the reference's do not",
+                                                   names.at(other), names.at(k))};
   return std::nullopt;
 }
 

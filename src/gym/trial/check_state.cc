@@ -5,8 +5,8 @@
 
 #include "gym/compare/compare.h"
 #include "gym/language/registry/languages.h"
-#include "gym/plan/analysis/batch_counter.h"
 #include "gym/plan/analysis/tensor_devices.h"
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/replay/choices.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 // Says whether a buffer only counts the calls, so that a candidate need not count.
 bool only_counts_calls(const plan::Plan& task, const SharedTensor& shared) {
-  return plan::analysis::is_batch_counter(shared.what) && !task.first_call_only;
+  return shared.counts_calls && !task.first_call_only;
 }
 
 }  // namespace
@@ -68,9 +68,9 @@ StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
                                 each.before)) {
       check.difference = VerdictError{
           .error_class = ErrorClass::state_mismatch,
-          .message =
-              fmt::format("the reference changes {}: the candidate has no such parameter or buffer",
-                          each.name)};
+          .message = fmt::format(
+              "the reference changes `{}`: the candidate has no such parameter or buffer",
+              each.name)};
       return check;
     }
   return check;
@@ -157,8 +157,10 @@ std::optional<VerdictError> compare_devices(const Sides& sides) {
   for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
     if (got.at(static_cast<std::size_t>(theirs[k])) &&
         !expected.at(static_cast<std::size_t>(ours[k])))
-      return VerdictError{.error_class = ErrorClass::wrong_device,
-                          .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
+      return VerdictError{
+          .error_class = ErrorClass::wrong_device,
+          .message = fmt::format("{} lies in the CPU's memory; the reference's does not",
+                                 plan::analysis::output_names(sides.config.candidate).at(k))};
   return std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 
 #include "gym/device/copies.h"
 #include "gym/plan/analysis/batch_counter.h"
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
 #include "gym/trial/weights/changeable_weights.h"
@@ -79,8 +80,10 @@ std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared)
   if (auto error = bind_weights(pairs, ours, theirs))
     return replay::Stop{.error = std::move(*error), .fault = Fault::candidate};
   for (const WeightPair& pair : pairs)
-    prepared.shared.push_back(
-        {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+    prepared.shared.push_back({.what = fmt::format("`{}`", pair.name),
+                               .reference = pair.reference,
+                               .candidate = pair.candidate,
+                               .counts_calls = plan::analysis::is_batch_counter(pair.name)});
   prepared.unmatched = remember_unmatched(sides, pairs);
   return std::nullopt;
 }
@@ -121,6 +124,7 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   sides.seed("perturb");
   const std::vector<int> ours = input_tensors(config.task);
   const std::vector<int> theirs = input_tensors(config.candidate);
+  const std::vector<std::string> names = plan::analysis::input_names(config.task);
   if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
   auto changes = InputPlan(config.task, config.numbers, config.within_bounds)
                      .input_changes(config.kind, rng, sides.reference.tensors());
@@ -149,7 +153,7 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
         copy.scalar_type() != tensors::scalar_type_of(declared.dtype))
       return refused_inputs("an input of another shape, dtype or stride");
     sides.candidate.bind(theirs[k], std::move(copy));
-    shared.push_back({.what = fmt::format("input {}", k),
+    shared.push_back({.what = names.at(k),
                       .reference = ours[k],
                       .candidate = theirs[k],
                       .is_input = true,

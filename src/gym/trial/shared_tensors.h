@@ -11,9 +11,10 @@
 namespace tritonsmith::gym::trial {
 
 struct SharedTensor {
-  std::string what;  // "input 0", or the weight's name
+  std::string what;  // its name in messages: "`x`", "`fc1.weight`"
   int reference = 0, candidate = 0;
   bool is_input = false;
+  bool counts_calls = false;  // the buffer in which a batch norm counts its calls
   device::Snapshot before;
   // Set if the device copied and remembered the tensor in one pass: `before` is then
   // Device::copied() of this number.

@@ -57,14 +57,16 @@ class Doubling : public testing::Test {
     launch.buffers[1].written = written_;
     return evaluate(*program, launch, budget);
   }
-  static Buffer buffer(std::vector<float>& values, int tensor) {
+  Buffer buffer(std::vector<float>& values, int tensor) const {
     return {.data = reinterpret_cast<std::byte*>(values.data()),
             .bytes = 4 * values.size(),
             .tensor = tensor,
+            .name = name_,
             .element_bytes = 4};
   }
   std::vector<float> x_ = std::vector<float>(20), out_ = std::vector<float>(20, -1.0f);
   std::vector<std::uint8_t> written_ = std::vector<std::uint8_t>(20);
+  std::string_view name_;  // of both buffers
 };
 
 TEST_F(Doubling, ComputesWhatTheMaskAllows) {
@@ -92,6 +94,8 @@ TEST_F(Doubling, AnAccessPastTheEndNamesBufferElementProgramAndLine) {
   EXPECT_EQ(report.violations[1].at.line, 9);
   EXPECT_THAT(report.message, HasSubstr("element 20 of tensor 4"));
   EXPECT_EQ(report.at.line, 7);
+  name_ = "`x`";
+  EXPECT_THAT(run(text, 3).message, HasSubstr("load of element 20 of `x`, which has 20 elements"));
 }
 
 TEST_F(Doubling, ElementsThatNoProgramWroteStayUnmarked) {

@@ -42,6 +42,7 @@ Bound bind_arguments(const plan::LaunchChoice& choice, std::span<const KernelArg
         at = bound.launch.buffers.insert(at, {.data = buffer.storage,
                                               .bytes = buffer.storage_bytes,
                                               .tensor = buffer.tensor,
+                                              .name = buffer.name,
                                               .element_bytes = buffer.element_bytes});
       bound.buffer_of.back() = static_cast<int>(at - bound.launch.buffers.begin());
       bound.launch.arguments.emplace_back(triton_ir::PointerArgument{
@@ -51,7 +52,15 @@ Bound bind_arguments(const plan::LaunchChoice& choice, std::span<const KernelArg
   return bound;
 }
 
-void report_double_writes(const triton_ir::LaunchReport& report, std::vector<Finding>& findings) {
+// Returns " of `x`" for the buffer of this tensor, or nothing if the caller has no name for it.
+std::string of_buffer(const Bound& bound, int tensor) {
+  const auto at = std::ranges::find(bound.launch.buffers, tensor, &triton_ir::Buffer::tensor);
+  const bool is_named = at != bound.launch.buffers.end() && !at->name.empty();
+  return is_named ? fmt::format(" of {}", at->name) : "";
+}
+
+void report_double_writes(const triton_ir::LaunchReport& report, const Bound& bound,
+                          std::vector<Finding>& findings) {
   for (const triton_ir::DoubleWrite& twice : report.double_writes) {
     const bool conflicting = twice.conflicting > 0;
     findings.push_back(
@@ -59,24 +68,25 @@ void report_double_writes(const triton_ir::LaunchReport& report, std::vector<Fin
          .severity = conflicting ? Severity::reject : Severity::note,
          .line = twice.at.line,
          .message =
-             fmt::format("several programs write the same {} elements, {} of them with different "
+             fmt::format("several programs write the same {} elements{}, {} of them with different "
                          "values (first element {}, program {}, {}, {})",
-                         twice.elements, twice.conflicting, twice.element, twice.program[0],
-                         twice.program[1], twice.program[2])});
+                         twice.elements, of_buffer(bound, twice.tensor), twice.conflicting,
+                         twice.element, twice.program[0], twice.program[1], twice.program[2])});
   }
 }
 
-void report_shared_elements(const triton_ir::LaunchReport& report, std::vector<Finding>& findings) {
+void report_shared_elements(const triton_ir::LaunchReport& report, const Bound& bound,
+                            std::vector<Finding>& findings) {
   const auto add = [&](const triton_ir::SharedElement& shared, std::string rule,
                        Severity severity) {
-    findings.push_back(
-        {.rule = std::move(rule),
-         .severity = severity,
-         .line = shared.at.line,
-         .message = fmt::format("programs of one launch read what others of it write: {} elements "
-                                "(first element {}, program {}, {}, {})",
-                                shared.elements, shared.element, shared.program[0],
-                                shared.program[1], shared.program[2])});
+    findings.push_back({.rule = std::move(rule),
+                        .severity = severity,
+                        .line = shared.at.line,
+                        .message = fmt::format(
+                            "programs of one launch read what others of it write: {} elements{} "
+                            "(first element {}, program {}, {}, {})",
+                            shared.elements, of_buffer(bound, shared.tensor), shared.element,
+                            shared.program[0], shared.program[1], shared.program[2])});
   };
   for (const triton_ir::SharedElement& shared : report.shared_elements)
     add(shared, "race", Severity::reject);
@@ -116,8 +126,8 @@ ErrorClass class_of(triton_ir::LaunchStatus status) {
 
 LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bound) {
   LaunchOutcome outcome;
-  report_double_writes(report, outcome.findings);
-  report_shared_elements(report, outcome.findings);
+  report_double_writes(report, bound, outcome.findings);
+  report_shared_elements(report, bound, outcome.findings);
   if (report.status != triton_ir::LaunchStatus::completed) {
     outcome.error = error_at(class_of(report.status), report.message, report.at);
     const bool nobodys = report.status == triton_ir::LaunchStatus::too_large_to_evaluate ||

@@ -47,7 +47,7 @@ std::vector<std::string> sentences(const std::vector<Fault>& faults) {
 TEST(Faults, SayInOneSentenceWhatAKernelDoesOtherwise) {
   const auto all = sentences(faults_of(task().plan(), 1000));
   for (const char* text :
-       {"input 0 taken for zeros", "`norm.weight` taken for ones",
+       {"argument 1 taken for zeros", "`norm.weight` taken for ones",
         "`layer_norm` of line 13: epsilon 1e-05 left out", "`mul` of line 14 left out",
         "`mul` of line 14: the factor 0.5 left out",
         "`layer_norm` of line 13: an eighth of the range is not read for the statistics",
@@ -81,7 +81,8 @@ TEST(Faults, DoNotTouchWhatForwardDoesNotRead) {
   PlanBuilder with_unused = task();
   const int unused = with_unused.tensor({4});
   with_unused.input(t(unused));
-  EXPECT_THAT(sentences(faults_of(with_unused.plan(), 1000)), Not(Contains(HasSubstr("input 1"))));
+  EXPECT_THAT(sentences(faults_of(with_unused.plan(), 1000)),
+              Not(Contains(HasSubstr("argument 2"))));
 }
 
 TEST(Faults, LeaveOutAnOperatorInPlaceByCopyingWhatItFound) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/plan/analysis/input_draws.h"
+#include "gym/plan/analysis/tensor_names.h"
 #include "gym/plan/faults/faults.h"
 
 namespace tritonsmith::gym::plan::faults {
@@ -28,12 +30,11 @@ bool is_read(const Plan& plan, int tensor) {
 
 std::vector<Operand> operands_of(const Plan& plan) {
   std::vector<Operand> all;
-  std::vector<int> inputs;
-  for (const Value& input : plan.inputs) append_tensors(input, inputs);
-  std::set<int> seen;
+  const std::vector<int> inputs = analysis::input_tensors(plan);
+  const std::vector<std::string> names = analysis::input_names(plan);
+  std::set<int> seen(inputs.begin(), inputs.end());
   for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (seen.insert(inputs[k]).second)
-      all.push_back({.tensor = inputs[k], .name = fmt::format("input {}", k)});
+    all.push_back({.tensor = inputs[k], .name = names[k]});
   for (const PlanParameter& parameter : plan.parameters)
     if (seen.insert(parameter.tensor).second)
       all.push_back({.tensor = parameter.tensor,

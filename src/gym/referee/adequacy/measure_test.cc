@@ -53,7 +53,7 @@ TEST_F(AdequacyTest, TellsTheFaultsOfASoftmaxAndRefusesNoVariant) {
   EXPECT_GE(adequacy.variants, 2);
   EXPECT_THAT(adequacy.refused, IsEmpty());
   for (const char* what : {"left out", "the maximum is not taken off", "along dimension 0",
-                           "only the first half", "input 0 taken for zeros"}) {
+                           "only the first half", "argument 1 taken for zeros"}) {
     const FaultTest* fault = find(adequacy, what);
     ASSERT_NE(fault, nullptr) << what;
     EXPECT_EQ(fault->end, FaultEnd::told) << what;

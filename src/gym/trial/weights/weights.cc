@@ -132,7 +132,7 @@ std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
     if (at::has_internal_overlap(theirs) == at::MemOverlap::Yes)
       return VerdictError{
           .error_class = ErrorClass::overlapping_weight,
-          .message = fmt::format("elements of {} share one memory (an expanded tensor?), so it "
+          .message = fmt::format("elements of `{}` share one memory (an expanded tensor?), so it "
                                  "cannot take the reference's values",
                                  pair.name)};
     theirs.copy_(tensors::tensor_at(reference, pair.reference));

@@ -246,12 +246,13 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
   violation->tensor = buffer.tensor;
   violation->byte_offset = offset;
   violation->element = offset >> area->element_shift;
+  const std::string name =
+      buffer.name.empty() ? fmt::format("tensor {}", buffer.tensor) : std::string(buffer.name);
   violation->message =
-      inside ? fmt::format("{} of {} bytes at byte {} of tensor {} ({})", verb(kind), bytes, offset,
-                           buffer.tensor, where)
-             : fmt::format("{} of element {} of tensor {}, which has {} elements ({})", verb(kind),
-                           violation->element, buffer.tensor, area->bytes >> area->element_shift,
-                           where);
+      inside ? fmt::format("{} of {} bytes at byte {} of {} ({})", verb(kind), bytes, offset, name,
+                           where)
+             : fmt::format("{} of element {} of {}, which has {} elements ({})", verb(kind),
+                           violation->element, name, area->bytes >> area->element_shift, where);
 }
 
 void Memory::fail_assertion(const Instruction& instruction, std::string message) {

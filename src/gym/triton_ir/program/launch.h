@@ -30,6 +30,7 @@ struct Buffer {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   int tensor = -1;                // the caller's index, repeated in reports
+  std::string_view name = {};     // what messages call it; empty: its index
   std::size_t element_bytes = 1;  // of the tensor: reports count in elements
   // If not empty: one byte for each element, which a write sets to 1. Nothing clears it.
   std::span<std::uint8_t> written = {};
