@@ -66,8 +66,10 @@ std::string shown_call(const CapturedCall& call) {
 }
 
 void show_module(std::size_t number, const CapturedModule& module) {
-  show("{:>3}  {}: {}, {}\n", number, module.target.empty() ? module.name : module.target,
-       counted(module.instances, "instance"), counted(module.calls, "call"));
+  const bool is_function = module.instances == 0;
+  show("{:>3}  {}: {}{}\n", number, module.target.empty() ? module.name : module.target,
+       is_function ? "" : counted(module.instances, "instance") + ", ",
+       counted(module.calls, "call"));
   if (!module.why_no_task.empty()) show("     no task, because {}\n", module.why_no_task);
   if (!module.init_problem.empty())
     show("     constructed with more than text can say: {}; give --init\n", module.init_problem);
@@ -81,6 +83,10 @@ void show_module(std::size_t number, const CapturedModule& module) {
   }
   if (module.inputs.size() > kShownCalls || module.more > 0)
     show("     and in other ways, which the file {}\n", module.more > 0 ? "only counts" : "holds");
+  const auto cast = std::ranges::find_if(
+      module.inputs, [](const CapturedCall& call) { return !call.autocast.empty(); });
+  if (cast != module.inputs.end() && module.instances > 0)
+    show("     under autocast: --dtype {} gives weights and inputs that type\n", cast->autocast);
 }
 
 void show_line(std::size_t number, const CapturedModule& module) {
@@ -144,6 +150,7 @@ void show_capture(const std::vector<CapturedModule>& all, const CaptureOptions& 
 
 Status capture(CaptureOptions options) {
   TRY(modules::check_capture_file(options.out));
+  options.request.names = options.names;
   if (options.seconds > 0) options.request.limit = std::chrono::seconds(options.seconds);
   TRY_ASSIGN(const auto captured, modules::capture(options.request));
   if (!captured.ending.empty())
@@ -160,8 +167,8 @@ void add_capture_command(CLI::App& app, Run& run) {
   const auto options = std::make_shared<CaptureOptions>();
   command
       ->add_option("--module", options->names,
-                   "Record this class alone: Block, or net/block.py:Block. Repeatable (default: "
-                   "every class that is called)")
+                   "Record this class or function alone: Block, or net/block.py:Block. Repeatable "
+                   "(default: every class that is called, and no function)")
       ->allow_extra_args(false);
   command->add_option("--out", options->out, "Write the arguments here");
   command
@@ -174,6 +181,7 @@ void add_capture_command(CLI::App& app, Run& run) {
                    "with your rights and outside the sandbox")
       ->required();
   add_example(*command, "capture --module Block -- python train.py --steps 2");
+  add_example(*command, "capture --module kit.ops:rms_norm -- python bench.py");
   add_example(*command, "capture --seconds 60 -- python -m vit.train");
   add_example(*command, "capture --out test.json -- pytest tests/test_block.py");
   command->callback([options, &run] { run = [options] { return finish(capture(*options)); }; });

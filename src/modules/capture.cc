@@ -41,13 +41,14 @@ Result<std::string> program_of(const std::string& name) {
 // Returns the user's environment with the recording Python in front of PYTHONPATH. Compiled models
 // run eagerly, because a compiled one does not call its modules.
 std::vector<std::string> environment_of(const fs::path& helper, const fs::path& results,
-                                        const fs::path& folder) {
+                                        const fs::path& folder,
+                                        const std::vector<std::string>& names) {
   const char* path = std::getenv("PYTHONPATH");
   const bool has_path = path != nullptr && *path != 0;
   std::vector<std::string> own = {
       "PYTHONPATH=" + helper.string() + (has_path ? ":" + std::string(path) : ""),
       "TRITONSMITH_CAPTURE=" + results.string(), "TRITONSMITH_CAPTURE_FOLDER=" + folder.string(),
-      "TORCHDYNAMO_DISABLE=1"};
+      fmt::format("TRITONSMITH_CAPTURE_NAMES={}", fmt::join(names, " ")), "TORCHDYNAMO_DISABLE=1"};
   const auto is_own = [&](std::string_view entry) {
     const std::string_view name = entry.substr(0, entry.find('=') + 1);
     return std::ranges::any_of(own, [&](const auto& each) { return each.starts_with(name); });
@@ -137,7 +138,7 @@ Result<Capture> capture(const CaptureRequest& request) {
   TRY_ASSIGN(options.argv.front(), program_of(request.command.front()));
   TRY_ASSIGN(const TempDir helper, write_helper());
   TRY_ASSIGN(const TempDir results, TempDir::make("tritonsmith-capture"));
-  options.environment = environment_of(helper.path(), results.path(), folder);
+  options.environment = environment_of(helper.path(), results.path(), folder, request.names);
   const HeldSignals signals;
   TRY_ASSIGN(Process command, Process::spawn(options));
   const Deadline deadline = request.limit ? Deadline::after(*request.limit) : Deadline::never();
@@ -146,8 +147,11 @@ Result<Capture> capture(const CaptureRequest& request) {
   const std::string ending = ended_well ? "" : describe(status);
   TRY_ASSIGN(auto modules, read_results(results.path()));
   if (modules.empty())
-    return fail("the command called no torch module{}; Python must not run with -I or -E",
-                ending.empty() ? "" : " and " + ending);
+    return fail(
+        "the command called no torch module{}{}; {}Python must not run with -I or -E",
+        request.names.empty() ? "" : fmt::format(" and no {}", fmt::join(request.names, ", ")),
+        ending.empty() ? "" : " and " + ending,
+        request.names.empty() ? "a function is recorded if --module names it; " : "");
   return Capture{.modules = std::move(modules), .ending = ending};
 }
 

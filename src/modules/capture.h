@@ -1,5 +1,5 @@
-// Runs the user's own command once, in the user's own Python, and records the modules that it
-// calls. The command is trusted: it runs outside the sandbox, with the user's rights, as if the
+// Runs the user's own command once, in the user's own Python, and records the modules and the named
+// functions that it calls. The command is trusted: it runs outside the sandbox, with the user's rights, as if the
 // user had typed it. The Python in python/tritonsmith_modules/capture.py records. It comes in by
 // PYTHONPATH, so each process that the command starts is recorded too. One thread may run a capture
 // at a time: meanwhile SIGINT and SIGTERM go to the command.
@@ -16,6 +16,8 @@ namespace tritonsmith::modules {
 
 struct CaptureRequest {
   std::vector<std::string> command;
+  // Functions are recorded only if they are named; of modules all calls are.
+  std::vector<std::string> names;
   std::optional<std::chrono::seconds> limit;  // then the command gets the signal of Ctrl-C
 };
 
@@ -24,7 +26,7 @@ struct Capture {
   std::string ending;  // "exited with code 1"; empty: the command ended well, or by the limit
 };
 
-// Fails if the command cannot be started or calls no module.
+// Fails if the command cannot be started, or calls no module and none of the functions.
 Result<Capture> capture(const CaptureRequest& request);
 
 }  // namespace tritonsmith::modules

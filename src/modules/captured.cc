@@ -20,7 +20,9 @@ Result<CapturedCall> call_from_json(const Json& json) {
   CapturedCall call{.text = reader.string("text"),
                     .problem = reader.string("problem", ""),
                     .note = reader.string("note", ""),
-                    .calls = reader.integer("calls")};
+                    .calls = reader.integer("calls"),
+                    .autocast = reader.string("autocast", ""),
+                    .autocast_text = reader.string("autocast_text", "")};
   TRY(reader.status());
   return call;
 }
@@ -46,9 +48,11 @@ bool is_meant(const CapturedModule& module, std::string_view name) {
   if (name == module.name || name == module.target) return true;
   const std::size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || name.substr(colon + 1) != module.name) return false;
+  // The package may have the name from a module of its own.
   std::string file(name.substr(0, colon));
+  if (module.target.starts_with(file + ".")) return true;
   std::ranges::replace(file, '.', '/');
-  return module.target == file + ".py:" + module.name;
+  return module.target == file + ".py:" + module.name || module.target.starts_with(file + "/");
 }
 
 Result<std::vector<CapturedModule>> read_capture_file(const fs::path& file) {
@@ -104,11 +108,15 @@ Result<CapturedModule> module_at(const fs::path& file, std::size_t number,
 
 Json to_json(const CapturedModule& module) {
   Json inputs = Json::array();
-  for (const CapturedCall& call : module.inputs)
+  for (const CapturedCall& call : module.inputs) {
     inputs.push_back({{"text", call.text},
                       {"problem", call.problem},
                       {"note", call.note},
                       {"calls", call.calls}});
+    if (call.autocast.empty()) continue;
+    inputs.back()["autocast"] = call.autocast;
+    inputs.back()["autocast_text"] = call.autocast_text;
+  }
   return {{"name", module.name},
           {"target", module.target},
           {"why_no_task", module.why_no_task},
@@ -196,11 +204,23 @@ Status write_capture_file(const fs::path& file, const std::vector<CapturedModule
       file, json.dump(1, ' ', false, nlohmann::detail::error_handler_t::replace) + "\n");
 }
 
+namespace {
+
+// Says whether --dtype names autocast's type, by any of its names.
+bool is_type(std::string_view dtype, std::string_view autocast) {
+  if (dtype.starts_with("torch.")) dtype.remove_prefix(6);
+  if (dtype == "bfloat16") dtype = "bf16";
+  if (dtype == "float16" || dtype == "half") dtype = "fp16";
+  return !autocast.empty() && dtype == autocast;
+}
+
+}  // namespace
+
 Result<CapturedArguments> captured_arguments(std::string_view place, std::string_view target,
-                                             std::size_t most_inputs, bool has_init) {
+                                             const CapturedChoice& choice) {
   const auto [file, number] = split_place(place);
   TRY_ASSIGN(const CapturedModule module, module_at(file, number, target));
-  if (!module.init_problem.empty() && !has_init)
+  if (!module.init_problem.empty() && !choice.has_init)
     return fail("{}: the constructor's arguments of {} are not in it, because {}; give --init",
                 file.string(), module.name, module.init_problem);
   CapturedArguments arguments{.init = module.init, .dtype = module.dtype};
@@ -208,8 +228,9 @@ Result<CapturedArguments> captured_arguments(std::string_view place, std::string
   for (const CapturedCall& call : module.inputs) {
     if (!call.problem.empty()) {
       problem = call.problem;
-    } else if (arguments.inputs.size() < most_inputs) {
-      arguments.inputs.push_back(call.text);
+    } else if (arguments.inputs.size() < choice.most_inputs) {
+      arguments.inputs.push_back(is_type(choice.dtype, call.autocast) ? call.autocast_text
+                                                                      : call.text);
     } else {
       ++arguments.left_out;
     }

@@ -19,12 +19,14 @@ struct CapturedCall {
   std::string problem;  // why there is no text
   std::string note;
   std::int64_t calls = 0;
+  // Under autocast: its type as --dtype has it, and the text with the tensors in that type.
+  std::string autocast, autocast_text;
 };
 
-// The modules of one class that were constructed with the same arguments and called with the same
+// A function, which has no constructor and no instances, or the modules of one class that were constructed with the same arguments and called with the same
 // parameters.
 struct CapturedModule {
-  std::string name;                 // of the class
+  std::string name;                 // of the class or function
   std::string target, why_no_task;  // the class as --task takes it, or why it cannot be named
   std::string init, init_problem;   // the arguments as --init takes them, or why there is no text
   std::string dtype;                // of the weights, unless it is float32
@@ -59,9 +61,13 @@ struct CapturedArguments {
 };
 
 // Reads the arguments of a class. `place` is FILE, or FILE:NUMBER if the file has the class with
-// several constructions. There are at most `most_inputs` kinds of calls. `has_init` says that the
-// user gives the constructor's arguments.
+// several constructions.
+struct CapturedChoice {
+  std::size_t most_inputs = 4;  // kinds of calls
+  bool has_init = false;        // the user gives the constructor's arguments
+  std::string dtype;            // that the user wants the weights in
+};
 Result<CapturedArguments> captured_arguments(std::string_view place, std::string_view target,
-                                             std::size_t most_inputs, bool has_init);
+                                             const CapturedChoice& choice);
 
 }  // namespace tritonsmith::modules

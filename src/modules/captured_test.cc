@@ -31,10 +31,12 @@ class CapturedFile : public testing::Test {
   Result<CapturedArguments> arguments(const std::string& suffix = "",
                                       std::string_view target = "net/block.py:Block",
                                       bool has_init = false) const {
-    return captured_arguments(file_.string() + suffix, target, 2, has_init);
+    return captured_arguments(file_.string() + suffix, target,
+                              {.most_inputs = 2, .has_init = has_init, .dtype = dtype_});
   }
   TempDir folder_ = *TempDir::make("captured");
   std::filesystem::path file_ = folder_.path() / "captured.json";
+  std::string dtype_;
 };
 
 TEST(Captured, JoinsTheRecordsOfSeveralProcesses) {
@@ -64,6 +66,29 @@ TEST(Captured, NamesAClassByItselfOrWithItsPlace) {
   const auto none = chosen_modules(all, {"Blok"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "the command called no Blok; did you mean Block?");
+}
+
+TEST(Captured, NamesWhatAPackageHasFromAModuleOfItsOwn) {
+  const std::vector<CapturedModule> all = {
+      {.name = "rms_norm", .target = "kit/ops.py:rms_norm"},
+      {.name = "Linear", .target = "torch.nn.modules.linear:Linear"}};
+  EXPECT_EQ(chosen_modules(all, {"kit:rms_norm"})->front().name, "rms_norm");
+  EXPECT_EQ(chosen_modules(all, {"torch.nn:Linear"})->front().name, "Linear");
+  EXPECT_FALSE(chosen_modules(all, {"other:rms_norm"}));
+}
+
+TEST_F(CapturedFile, GivesTensorsInAutocastsTypeForWeightsOfThatType) {
+  CapturedModule block = block_of("64", 2);
+  block.inputs[0].autocast = "bf16";
+  block.inputs[0].autocast_text = "torch.randn((4, 8)).to(torch.bfloat16)";
+  write({block});
+  EXPECT_THAT(arguments()->inputs, ElementsAre("torch.randn((4, 8))"));
+  dtype_ = "bf16";
+  EXPECT_THAT(arguments()->inputs, ElementsAre("torch.randn((4, 8)).to(torch.bfloat16)"));
+  dtype_ = "torch.bfloat16";
+  EXPECT_THAT(arguments()->inputs, ElementsAre("torch.randn((4, 8)).to(torch.bfloat16)"));
+  dtype_ = "fp16";
+  EXPECT_THAT(arguments()->inputs, ElementsAre("torch.randn((4, 8))"));
 }
 
 TEST_F(CapturedFile, GivesTheArgumentsOfAClass) {

@@ -32,9 +32,10 @@ namespace {
 // Returns the options with what --captured adds.
 Result<ModuleOptions> with_captured(const std::string& name, ModuleOptions options) {
   if (options.captured.empty()) return options;
-  TRY_ASSIGN(auto captured,
-             modules::captured_arguments(options.captured, name, options.most_captured,
-                                         !options.init.empty()));
+  TRY_ASSIGN(auto captured, modules::captured_arguments(options.captured, name,
+                                                        {.most_inputs = options.most_captured,
+                                                         .has_init = !options.init.empty(),
+                                                         .dtype = options.dtype}));
   if (options.init.empty()) options.init = captured.init;
   if (options.dtype.empty()) options.dtype = captured.dtype;
   if (!options.inputs.empty()) return options;

@@ -140,6 +140,55 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
         first, second = found["Norm"]
         self.assertEqual((first["dtype"], first["inputs"][0]["note"]), ("bf16", ""))
         self.assertEqual((second["dtype"], second["inputs"][0]["note"]), ("", "called under autocast to torch.bfloat16"))
+        self.assertEqual(second["inputs"][0]["autocast"], "bf16")
+        self.assertNotIn("bfloat16", second["inputs"][0]["text"])
+        self.assertIn("bfloat16", second["inputs"][0]["autocast_text"])
+
+    def test_named_functions_whoever_imports_them(self):
+        self.write("pkg/ops.py", """
+import functools
+import torch
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*positional, **keywords):
+        return function(*positional, **keywords)
+    return wrapper
+
+def rms_norm(x, weight=None, *, eps=1e-6, residual=None):
+    return x if weight is None else x * weight
+
+@logged
+def swiglu(gate, up, *more, limit=None):
+    def rms_norm(x):  # another function of this name
+        return x
+    return rms_norm(gate) * up
+""")
+        script = """
+import torch
+from pkg.ops import rms_norm, swiglu as act
+import pkg.ops
+for rows in (4, 4, 8):
+    x = torch.randn(rows, 16)
+    rms_norm(x, weight=torch.ones(16), eps=1e-5, residual=None)
+pkg.ops.rms_norm(x)
+act(x, up=x)
+act(x, x, x, limit=3)
+def local(x):
+    return x
+local(x)
+print("done")
+"""
+        found = self.records(script, TRITONSMITH_CAPTURE_NAMES="pkg:rms_norm swiglu local Norm")
+        self.assertEqual(self.output.stdout, "done\n")
+        norm, plain = found["rms_norm"]
+        self.assertEqual((norm["target"], norm["calls"], norm["instances"], norm["init_problem"]), ("pkg/ops.py:rms_norm", 3, 0, ""))
+        self.assertEqual([each["calls"] for each in norm["inputs"]], [2, 1])
+        self.assertRegex(norm["inputs"][0]["text"], r"^torch.randn\(\(4, 16\)\).*, torch.*\(\(16,\).*, eps=1e-05$")
+        self.assertEqual((norm["given"], plain["given"]), (["eps", "weight", "x"], ["x"]))
+        self.assertEqual([each["given"] for each in found["swiglu"]], [["gate", "up"], ["*more", "gate", "limit", "up"]])
+        self.assertEqual(found["local"][0]["target"], "script.py:local")
+        self.assertEqual(self.records(script), {}, "functions are recorded where they are named")
 
     def test_a_script_that_fails_keeps_what_it_called_before(self):
         found = self.records("import torch, net\nnet.Norm(1)(torch.randn(4, 8))\nraise SystemExit(7)", code=7)

@@ -48,6 +48,10 @@ class TensorText(unittest.TestCase):
     def test_masks_keep_their_pattern(self):
         for mask in (torch.full((5, 5), float("-inf")).triu(1), torch.full((2, 1, 5, 9), -3e38).triu(5)):
             self.assertTrue(torch.allclose(made(mask), mask, rtol=0.01))
+        for mask in (torch.ones(5, 5, dtype=torch.bool).tril(), torch.ones(2, 1, 5, 9, dtype=torch.bool).tril(4),
+                     torch.ones(6, 6, dtype=torch.bool).triu(1)):
+            self.assertTrue(torch.equal(made(mask), mask))
+        self.assertEqual(made(torch.rand(8, 8) < 0.5).dtype, torch.bool)
         padding = torch.zeros(4, 64)
         padding[:, 48:] = -3e38
         self.assertAlmostEqual((made(padding) < 0).float().mean().item(), 0.25, delta=0.1)

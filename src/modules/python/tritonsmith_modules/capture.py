@@ -1,4 +1,4 @@
-"""Records how the modules of a running script are constructed and called. The script sees no difference but time.
+"""Records how the modules of a running script are constructed and called, and the functions that the user names. The script sees no difference but time.
 
 Each process writes its records to a file of its own, after a new kind of call and at its end. `tritonsmith capture` joins
 the files (modules/capture.cc).
@@ -50,10 +50,11 @@ class Construction:
         return dict, ()  # what the script saves must not need this package
 
 
-def parameter_names(function):
-    """Returns a function from the number of a positional argument to its name."""
+def parameter_names(function, skips_first=True):
+    """Returns a function from the number of a positional argument to its name. The first parameter of a method is no
+    argument."""
     try:
-        names = list(inspect.signature(function).parameters)[1:]
+        names = list(inspect.signature(function).parameters)[1 if skips_first else 0:]
     except (TypeError, ValueError):
         names = []
     return lambda i: names[i] if i < len(names) else f"argument {i + 1}"
@@ -102,36 +103,44 @@ class Capture:
         atexit.register(self.write)
 
     def remember(self, module, positional, keywords):
+        self.note(type(module).__name__, lambda: self.count(module, positional, keywords))
+
+    def note(self, name, count):
         try:
             with self.lock:
-                self.count(module, positional, keywords)
+                count()
                 if self.dirty and time.monotonic() - self.written > 1:
                     self.write()
         except Exception as error:  # a mistake here must not stop the script
-            print(f"tritonsmith: a call of {type(module).__name__} was not recorded: {error!r}", file=sys.stderr)
+            print(f"tritonsmith: a call of {name} was not recorded: {error!r}", file=sys.stderr)
 
     def count(self, module, positional, keywords):
         construction = module.__dict__.get(KEY)
         is_known = isinstance(construction, Construction) and construction.is_known
         init = (construction.text, construction.problem) if is_known else ("", "its constructor was not seen")
         key = (type(module), *init, weight_type(module), names_given(type(module), positional, keywords))
+        if self.add(key, positional, keywords, type(module).forward):
+            self.instances[key].add(id(module))
+
+    def add(self, key, positional, keywords, function):
+        """Counts a call of a module or a function. Returns false where there are too many records."""
         if key not in self.records:
             if len(self.records) >= MAX_RECORDS:
-                return
+                return False
             self.records[key] = self.new_record(*key)
             self.kinds_of[key], self.instances[key], self.dirty = {}, set(), True
         record, kinds = self.records[key], self.kinds_of[key]
         record["calls"] += 1
-        self.instances[key].add(id(module))
         kind = kind_of([positional, keywords])
         if kind in kinds:
             kinds[kind]["calls"] += 1
         elif len(kinds) >= MAX_KINDS:
             record["more"] += 1
         else:
-            kinds[kind] = self.new_call(module, positional, keywords)
+            kinds[kind] = self.new_call(key[0], function, positional, keywords)
             record["inputs"].append(kinds[kind])
             self.dirty = True
+        return True
 
     def new_record(self, kind, init, problem, dtype, given):
         target, why_no_task, is_own = self.target_of(kind)
@@ -139,12 +148,18 @@ class Capture:
                 "init_problem": problem, "dtype": SHORT.get(dtype, dtype), "given": list(given), "calls": 0, "instances": 0,
                 "more": 0, "inputs": []}
 
-    def new_call(self, module, positional, keywords):
+    def new_call(self, kind, function, positional, keywords):
         import torch
-        made = {"text": "", "problem": "", "calls": 1, "note": autocast_note()}
+        dtype = autocast_type()
+        made = {"text": "", "problem": "", "calls": 1, "note": f"called under autocast to {dtype}" if dtype else ""}
+        names = parameter_names(function, skips_first=isinstance(kind, type))
         try:
             with torch.no_grad():
-                made["text"] = call_text(positional, keywords, type(module).__module__, parameter_names(type(module).forward))
+                made["text"] = call_text(positional, keywords, kind.__module__, names)
+                if dtype:
+                    cast = [in_type(each, dtype) for each in (positional, keywords)]
+                    made["autocast"] = SHORT.get(str(dtype).rpartition(".")[2], str(dtype))
+                    made["autocast_text"] = call_text(*cast, kind.__module__, names)
         except Problem as problem:
             made["problem"] = str(problem)
         except Exception as error:
@@ -220,11 +235,23 @@ def kind_of(value):
     return type(value)
 
 
-def autocast_note():
+def in_type(value, dtype):
+    """Returns an argument as it is where the weights have autocast's type."""
+    import torch
+    if isinstance(value, torch.Tensor):
+        return value.to(dtype) if value.dtype == torch.float32 and is_readable(value) else value
+    if type(value) in (list, tuple):
+        return type(value)(in_type(each, dtype) for each in value)
+    if type(value) is dict:
+        return {name: in_type(each, dtype) for name, each in value.items()}
+    return value
+
+
+def autocast_type():
+    """Returns the type of products under the autocast that is on, or None."""
     import torch
     for device in ("cuda", "cpu"):
         is_on = torch.is_autocast_enabled() if device == "cuda" else torch.is_autocast_cpu_enabled()
         if is_on:
-            dtype = torch.get_autocast_gpu_dtype() if device == "cuda" else torch.get_autocast_cpu_dtype()
-            return f"called under autocast to {dtype}"
-    return ""
+            return torch.get_autocast_gpu_dtype() if device == "cuda" else torch.get_autocast_cpu_dtype()
+    return None

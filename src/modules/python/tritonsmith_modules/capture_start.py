@@ -22,7 +22,14 @@ class Watcher:
             def load_and_hook(module):
                 load(module)
                 from .capture import Capture
-                Capture(os.environ["TRITONSMITH_CAPTURE"], os.environ["TRITONSMITH_CAPTURE_FOLDER"]).hook(module.Module)
+                from .function_calls import FunctionCalls
+                capture = Capture(os.environ["TRITONSMITH_CAPTURE"], os.environ["TRITONSMITH_CAPTURE_FOLDER"])
+                capture.hook(module.Module)
+                # Names of classes begin with a capital letter, and calls of modules are seen without their names.
+                names = [name.rpartition(":")[2] for name in os.environ.get("TRITONSMITH_CAPTURE_NAMES", "").split()]
+                functions = [name for name in names if not name[:1].isupper()]
+                if functions:
+                    FunctionCalls(capture, functions).watch()
 
             spec.loader.exec_module = load_and_hook
         return spec

@@ -4,7 +4,7 @@ The judge draws other values at each trial, so an example's values matter in the
 - floating point: normal numbers with the example's mean and deviation, or uniform ones between its ends if it has no
   negative value;
 - integers: up to 64 of them are kept as they are (lengths, offsets); more are drawn between the example's ends;
-- booleans: drawn with the example's share of True;
+- booleans: drawn with the example's share of True, unless they are a triangle, as a causal mask is;
 - numbers, strings, None: kept.
 A large tensor is measured on a part of its values.
 """
@@ -42,8 +42,7 @@ def tensor_text(tensor, where):
     if not is_readable(tensor):
         text = f"torch.randn({size}).to({dtype})" if tensor.dtype.is_floating_point else f"torch.zeros({size}, dtype={dtype})"
     elif tensor.dtype == torch.bool:
-        share = round(measured(tensor).float().mean().item(), 3) if tensor.numel() else 0.5
-        text = f"(torch.rand({size}) < {share})"
+        text = truth_text(tensor, size)
     elif tensor.dtype.is_floating_point:
         text = floating_text(tensor, size, dtype, where)
     elif tensor.numel() <= KEPT:
@@ -63,6 +62,19 @@ def is_readable(tensor):
 def measured(tensor):
     flat = tensor.flatten()
     return flat[::flat.numel() // MEASURED] if flat.numel() > MEASURED else flat
+
+
+def truth_text(tensor, size):
+    """A triangle, as a causal mask has it, stays one."""
+    import torch
+    if tensor.dim() >= 2 and tensor.is_contiguous() and min(tensor.shape[-2:]) > 1:
+        ones = torch.ones(tensor.shape[-2:], dtype=torch.bool, device=tensor.device)
+        for diagonal in dict.fromkeys((0, tensor.shape[-1] - tensor.shape[-2])):
+            for name, first in (("tril", diagonal), ("triu", diagonal + 1)):
+                if bool((tensor == getattr(ones, name)(first)).all()):
+                    return f"torch.ones({size}, dtype=torch.bool).{name}({first or ''})"
+    share = round(measured(tensor).float().mean().item(), 3) if tensor.numel() else 0.5
+    return f"(torch.rand({size}) < {share})"
 
 
 def floating_text(tensor, size, dtype, where):
