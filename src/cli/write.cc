@@ -33,13 +33,15 @@
 namespace tritonsmith::cli {
 namespace {
 
+constexpr int kAttempts = search::SearchConfig{}.attempts;
+
 struct WriteOptions {
   GymChoice gym;
   std::string module, instruction, out, patch;
   std::string records;  // empty: nothing is kept
   ModuleOptions arguments;
   ModelChoice model;
-  int samples = 16;
+  int samples = 0;  // 0: as many as make kAttempts
   int trials = 5;
   std::uint64_t seed = 1;
   generate::SamplingParams sampling{.temperature = 0.8};
@@ -47,7 +49,7 @@ struct WriteOptions {
   Backend backend = Backend::automatic;
   Asking asking;
   episode::TurnsConfig turns;
-  search::Strategy strategy = search::Strategy::sequential;
+  search::Strategy strategy = search::SearchConfig{}.strategy;
   std::vector<std::string> settings;
   VerifierChoice verifier;
 };
@@ -379,12 +381,15 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option(
       "--patch", options->patch,
       "Write a module here that takes the place of your class or function, and a test beside it");
-  add_choice(*command, "--strategy", options->strategy,
-             "How the next attempts follow from the earlier ones");
+  const CLI::Option* strategy =
+      add_choice(*command, "--strategy", options->strategy,
+                 "How the next attempts follow from the earlier ones. With --turns the default is "
+                 "sequential, whose conversations alone have turns");
   command
-      ->add_option("--samples", options->samples,
-                   "How many conversations are tried. The first one is greedy. Other strategies "
-                   "make so many attempts")
+      ->add_option(
+          "--samples", options->samples,
+          "How many attempts are made, or conversations of --turns. The first one is greedy")
+      ->default_str(fmt::format("{} attempts", kAttempts))
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
   add_verifier_options(*command, options->verifier);
@@ -405,8 +410,13 @@ void add_write_command(CLI::App& app, Run& run) {
   add_example(
       *command,
       "write block.py --model openai:NAME --strategy evolution --samples 64 --records runs/block");
-  command->callback(
-      [&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
+  command->callback([&run, options, strategy] {
+    // Only conversations have turns, so who asks for turns wants conversations.
+    if (options->turns.limit > 1 && strategy->count() == 0)
+      options->strategy = search::Strategy::sequential;
+    if (options->samples == 0) options->samples = std::max(1, kAttempts / options->turns.limit);
+    run = [options] { return finish(write_kernel(*options)); };
+  });
 }
 
 const Command write_command(CommandGroup::model, "write", add_write_command);

@@ -19,7 +19,7 @@ enum class Strategy { sequential, parallel, beam, evolution, branching };
 enum class Until { budget, first };
 
 struct SearchConfig {
-  Strategy strategy = Strategy::sequential;
+  Strategy strategy = Strategy::evolution;
   Until until = Until::budget;
   // The budget, until `patience`. 0 means no limit, except for `attempts`.
   int attempts = 64;
