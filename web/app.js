@@ -141,6 +141,13 @@ function reason(verdict) {
   return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
 }
 
+// Says which attempt's kernel this one changes.
+function originOf(attempt) {
+  if (attempt.turn || attempt.parent === null || attempt.parent === undefined) return "";
+  const parent = shown.attempts.find(each => each?.ask === attempt.parent);
+  return parent ? `changes ${parent.number + 1}` : "";
+}
+
 function drawAttempt(attempt) {
   const {verdict, number} = attempt;
   const button = document.createElement("button");
@@ -155,7 +162,7 @@ function drawAttempt(attempt) {
   };
   add("quiet", String(number + 1));
   add("state", (number === shown.search.best ? "best, " : "") + (verdict.accepted ? "accepted" : verdict.error?.class ?? "refused"));
-  add("quiet", verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : attempt.turn ? `turn ${attempt.turn + 1}` : "");
+  add("quiet", verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : attempt.turn ? `turn ${attempt.turn + 1}` : originOf(attempt));
   if (reason(verdict)) add("why", reason(verdict));
   button.addEventListener("click", () => {
     shown.chosen = number;
@@ -177,9 +184,22 @@ function drawDetail() {
   at("headline").textContent = headline(verdict);
   at("headline").className = verdict.accepted ? "accepted" : "refused";
   at("words").textContent = attempt.words.trim();
+  drawCalls(attempt.calls ?? []);
   at("copy").disabled = at("download").disabled = !attempt.kernel;
   at("patch").hidden = at("patch-test").hidden = isJudgement || !verdict.accepted;
   drawCode(attempt);
+}
+
+// Shows how fast an accepted kernel is for each call of the module, if there are several.
+function drawCalls(calls) {
+  at("calls").hidden = calls.length === 0;
+  at("calls").tBodies[0].replaceChildren(...calls.map(verdict => {
+    const row = document.createElement("tr");
+    const ms = verdict.time_ms ? `, ${verdict.time_ms.median.toPrecision(3)} ms` : "";
+    row.insertCell().append(verdict.task.replace(`${shown.search.order.title} with `, ""));
+    row.insertCell().append(verdict.speedup ? times(verdict.speedup) + ms : "right; not timed");
+    return row;
+  }));
 }
 
 // Returns the message for each line of the kernel that the verdict names.
@@ -281,6 +301,7 @@ async function route() {
   if (kind === "search" && id) {
     const {search} = await (await call(`/api/searches/${encodeURIComponent(id)}`)).json();
     const {order} = search;
+    fillCalls(order.kind === "judge" ? "judge-" : "", order);
     if (order.kind === "judge") {
       at("judge-module").value = order.source;
       at("judge-kernel").value = order.kernel;
@@ -288,7 +309,10 @@ async function route() {
     } else {
       at("module").value = order.source;
       at("policy").value = order.policy;
+      at("strategy").value = order.strategy;
       for (const name of ["conversations", "turns", "seconds"]) at(name).value = order[name];
+      at("attempts-most").value = order.conversations * order.turns;
+      showBudget();
       at("light").value = order.light ? Math.round(1000 * order.light) / 10 : "";
       at("first").checked = order.enough === "first";
     }
@@ -324,18 +348,50 @@ async function order(button, body) {
   }
 }
 
+// The calls of the module, as an order has them.
+function callsOf(prefix) {
+  const inputs = at(`${prefix}inputs`).value.split("\n").map(line => line.trim()).filter(Boolean);
+  const calls = inputs.length ? {inputs} : {};
+  for (const name of ["name", "init", "dtype"]) {
+    const value = at(prefix + name).value.trim();
+    if (value) calls[name] = value;
+  }
+  return calls;
+}
+
+function fillCalls(prefix, order) {
+  at(`${prefix}inputs`).value = (order.inputs ?? []).join("\n");
+  for (const name of ["name", "init", "dtype"]) at(prefix + name).value = order[name] ?? "";
+  at(`${prefix}shapes`).open = Object.keys(callsOf(prefix)).length > 0;
+}
+
+// Only conversations have turns. The other strategies have attempts.
+function showBudget() {
+  const hasTurns = at("strategy").value === "sequential";
+  for (const name of ["conversations", "turns"]) at(name).closest("label").hidden = !hasTurns;
+  at("attempts-most").closest("label").hidden = hasTurns;
+}
+
+function budget() {
+  const number = name => Number(at(name).value);
+  return at("strategy").value === "sequential" ? {conversations: number("conversations"), turns: number("turns")}
+    : {conversations: number("attempts-most"), turns: 1};
+}
+
 function prepareForms() {
+  at("strategy").addEventListener("change", showBudget);
+
   at("write-form").addEventListener("submit", event => {
     event.preventDefault();
     orComplain(order)(at("write"), {
-      kind: "write", source: at("module").value, policy: at("policy").value,
-      conversations: Number(at("conversations").value), turns: Number(at("turns").value),
+      kind: "write", source: at("module").value, ...callsOf(""), policy: at("policy").value,
+      strategy: at("strategy").value, ...budget(),
       seconds: Number(at("seconds").value), light: Number(at("light").value) / 100, enough: at("first").checked ? "first" : "all",
     });
   });
   at("judge-form").addEventListener("submit", event => {
     event.preventDefault();
-    orComplain(order)(at("judge"), {kind: "judge", source: at("judge-module").value,
+    orComplain(order)(at("judge"), {kind: "judge", source: at("judge-module").value, ...callsOf("judge-"),
       kernel: at("judge-kernel").value, policy: at("judge-policy").value});
   });
   at("key-form").addEventListener("submit", event => {

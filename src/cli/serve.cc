@@ -140,7 +140,11 @@ Status serve_model(ServeModelOptions options) {
     TRY_ASSIGN(model, open_model(options, directory));
   }
   TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));
-  serve::assistant::SharedJudge shared_judge(*judge);
+  // A gym elsewhere may have many GPUs, and shares them itself.
+  constexpr std::size_t jobs_of_a_gym = 256;
+  serve::assistant::SharedJudge shared_judge(
+      *judge, options.gym.url.empty() ? serve::assistant::SharedJudge::jobs_for_this_machine()
+                                      : jobs_of_a_gym);
   const std::string untimed = untimed_reason(options.gym);
   const auto words = [&](const Verdict& verdict) { return judge_text(verdict, untimed); };
   TRY_ASSIGN(

@@ -9,6 +9,7 @@
 
 #include "base/ask_program.h"
 #include "base/check.h"
+#include "base/file.h"
 #include "base/printable.h"
 #include "modules/helper.h"
 
@@ -71,14 +72,40 @@ bool names_a_module(std::string_view name) {
          !fs::exists(name, ignored);
 }
 
-Result<ModuleTasks> tasks_of_module(const ModuleRequest& request) {
+namespace {
+
+// The helper's answer about a text that lies in no folder.
+Result<Json> ask_about_text(const ModuleRequest& request) {
+  if (!is_python_name(request.target))
+    return fail("'{}' is no name of a class or a function", request.target);
+  TRY_ASSIGN(const TempDir folder, TempDir::make("module"));
+  TRY(write_file_atomic(fs::path(folder.path()) / "module.py", request.source));
+  return ask_helper({{"target", "module.py:" + request.target},
+                     {"inputs", request.inputs},
+                     {"init", request.init},
+                     {"dtype", request.dtype},
+                     {"folder", folder.path()},
+                     {"path", Json::array()},
+                     {"is_alone", true}});
+}
+
+Result<Json> ask_about_file(const ModuleRequest& request) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);
   if (error) return fail("the current folder cannot be read: {}", error.message());
-  const Json question = {{"target", request.target}, {"inputs", request.inputs},
-                         {"init", request.init},     {"dtype", request.dtype},
-                         {"folder", folder},         {"path", python_path()}};
-  TRY_ASSIGN(const Json answer, ask_helper(question));
+  return ask_helper({{"target", request.target},
+                     {"inputs", request.inputs},
+                     {"init", request.init},
+                     {"dtype", request.dtype},
+                     {"folder", folder},
+                     {"path", python_path()}});
+}
+
+}  // namespace
+
+Result<ModuleTasks> tasks_of_module(const ModuleRequest& request) {
+  TRY_ASSIGN(const Json answer,
+             request.source.empty() ? ask_about_file(request) : ask_about_text(request));
   JsonReader reader(answer);
   ModuleTasks made{.name = reader.string("name", ""),
                    .file = reader.string("file", ""),

@@ -22,6 +22,11 @@ struct ModuleRequest {
   std::vector<std::string> inputs;
   std::string init;   // the constructor's arguments as Python text
   std::string dtype;  // converts the module's weights; empty: they stay as constructed
+  // If not empty: the text of the file, which lies in no folder. `target` is then a name alone. The
+  // text finds no other files but installed packages, and `inputs` are no files, because whoever sent
+  // the text need not be allowed to read files of this machine. `init` of a class "Model" is what the
+  // text's get_init_inputs returns, unless it is given.
+  std::string source = {};
 };
 
 // The tasks of a module, and what a replacement of it is made from (patch.h).

@@ -68,6 +68,35 @@ TEST(ModuleTask, ReadsTheConstructorsArgumentsOfAFile) {
     EXPECT_FALSE(module_of_file({.source = source})) << source;
 }
 
+TEST(ModuleTask, ATextLiesInNoFolder) {
+  constexpr const char* source =
+      "import torch\nclass Model(torch.nn.Module):\n"
+      "    def __init__(self, size, bias=True):\n        super().__init__()\n"
+      "    def forward(self, x, scale=1.0):\n        return x * scale\n"
+      "def get_inputs():\n    return [torch.randn(3)]\n"
+      "def get_init_inputs():\n    return [[64], {'bias': False}]\n";
+  const auto made = tasks_of_module({.target = "Model",
+                                     .inputs = {"randn(8), scale=2.0", "randn(9), scale=2.0"},
+                                     .source = source});
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_EQ(made->tasks.size(), 2U);
+  EXPECT_EQ(made->tasks[1].id, "Model with randn(9), scale=2.0");
+  EXPECT_THAT(made->tasks[0].source, HasSubstr("return [[64], {'bias': False}]"));
+  EXPECT_THAT(made->tasks[0].source, HasSubstr("return [torch.randn(8), 2.0]"));
+  EXPECT_THAT(made->tasks[0].source, HasSubstr("It is also called with torch.randn(9), 2.0"));
+  const auto refusal = [](ModuleRequest request) {
+    const auto answer = tasks_of_module(request);
+    return answer ? "made" : answer.error().message;
+  };
+  EXPECT_THAT(refusal({.target = "Model", .inputs = {"/etc/examples.pt"}, .source = source}),
+              HasSubstr("no file can be named here"));
+  EXPECT_THAT(refusal({.target = "f",
+                       .inputs = {"randn(8)"},
+                       .source = "from .module import f as key\ndef f(x):\n    return key(x)\n"}),
+              HasSubstr("module.py line 1"));
+  EXPECT_THAT(refusal({.target = "x y", .source = source}), HasSubstr("no name of a class"));
+}
+
 TEST(ModuleTask, SaysInOneLineWhyThereIsNone) {
   const auto tasks = tasks_of_module({.target = "no_such_package.m:f", .inputs = {"randn(4)"}});
   ASSERT_FALSE(tasks);

@@ -88,7 +88,7 @@ Assistant::~Assistant() {
 Result<std::string> Assistant::start(SearchOrder order, const std::string& owner, SearchLife life) {
   if (!can_do(order)) return fail("this server has no model to write with; start it with --model");
   TRY(check_order(order));
-  if (order.title.empty()) order.title = title_of(order.source);
+  if (order.title.empty()) order.title = order.name.empty() ? title_of(order.source) : order.name;
   auto search = std::make_shared<Search>();
   search->record = {.id = fresh_id(),
                     .owner = owner,
@@ -118,19 +118,34 @@ void Assistant::stop(const std::string& id) {
   if (waiting) finish(*waiting, ok(), false);
 }
 
+// The oldest search of an owner with the fewest running ones, so that nobody waits for all that another
+// one has ordered. A search may run for hours, so one owner never holds all threads. A server without
+// keys knows no owners. The caller has the lock.
+std::deque<std::shared_ptr<Assistant::Search>>::iterator Assistant::next() {
+  std::map<std::string, int> running;
+  for (const auto& [id, search] : live_) running[search->record.owner] += search->is_running;
+  const int most = std::max(1, config_.searches / 4);
+  auto chosen = queue_.end();
+  for (auto at = queue_.begin(); at != queue_.end(); ++at) {
+    const SearchRecord& record = (*at)->record;
+    const int now = running[record.owner];
+    if (!can_do(record.order) || (!record.owner.empty() && now >= most)) continue;
+    if (chosen == queue_.end() || now < running[(*chosen)->record.owner]) chosen = at;
+  }
+  return chosen;
+}
+
 void Assistant::work(const std::stop_token& stop) {
   for (;;) {
     std::shared_ptr<Search> search;
     {
       std::unique_lock lock(mutex_);
-      const auto next = [this] {
-        return std::ranges::find_if(
-            queue_, [this](const auto& each) { return can_do(each->record.order); });
-      };
       changed_.wait(lock, stop, [&] { return next() != queue_.end(); });
       if (stop.stop_requested()) return;
-      search = *next();
-      queue_.erase(next());
+      const auto at = next();
+      search = *at;
+      search->is_running = true;
+      queue_.erase(at);
     }
     run(search, stop);
   }
@@ -156,7 +171,8 @@ Status Assistant::search_on(Search& search, const std::stop_token& stop) {
   TRY_ASSIGN(const Json attempts, store_->attempts(id, 0));
   for (const Json& attempt : attempts) earlier.reported.insert(attempt.value("ask", 0));
   const RunEvents reports = {
-      .on_attempt = [&](const search::Attempt& attempt) { return take(search, attempt); },
+      .on_attempt = [&](const search::Attempt& attempt,
+                        const std::vector<Verdict>& calls) { return take(search, attempt, calls); },
       .on_phase =
           [&](episode::TurnPhase phase) {
             const std::lock_guard lock(mutex_);
@@ -177,27 +193,29 @@ Status Assistant::search_on(Search& search, const std::stop_token& stop) {
   return ok();
 }
 
-Status Assistant::take(Search& search, const search::Attempt& attempt) {
+Status Assistant::take(Search& search, const search::Attempt& attempt,
+                       const std::vector<Verdict>& calls) {
   const Verdict& verdict = attempt.verdict;
   SearchRecord& record = search.record;
   const int number = record.attempts;
   const search::Ask& ask = attempt.ask;
   const bool has_turns = ask.chain != search::kNone;
   const double seconds = search.earlier_seconds + milliseconds_since(search.began) / 1e3;
-  TRY(store_->add_attempt(record.id, number,
-                          {{"number", number},
-                           {"ask", ask.number},
-                           {"kind", name_of(ask.kind)},
-                           {"conversation", has_turns ? ask.chain : ask.number},
-                           {"turn", has_turns ? ask.round : 0},
-                           {"parent", ask.parent == search::kNone ? Json() : Json(ask.parent)},
-                           {"idea", ask.idea},
-                           {"kernel", attempt.kernel},
-                           {"text", attempt.text},
-                           {"tokens", attempt.usage.completion_tokens},
-                           {"seconds", seconds},
-                           {"words", parts_.words(verdict)},
-                           {"verdict", to_json(verdict)}}));
+  Json json = {{"number", number},
+               {"ask", ask.number},
+               {"kind", name_of(ask.kind)},
+               {"conversation", has_turns ? ask.chain : ask.number},
+               {"turn", has_turns ? ask.round : 0},
+               {"parent", ask.parent == search::kNone ? Json() : Json(ask.parent)},
+               {"idea", ask.idea},
+               {"kernel", attempt.kernel},
+               {"text", attempt.text},
+               {"tokens", attempt.usage.completion_tokens},
+               {"seconds", seconds},
+               {"words", parts_.words(verdict)},
+               {"verdict", to_json(verdict)}};
+  for (const Verdict& call : calls) json["calls"].push_back(to_json(call));
+  TRY(store_->add_attempt(record.id, number, json));
   const std::lock_guard lock(mutex_);
   record.seconds = seconds;
   ++record.attempts;

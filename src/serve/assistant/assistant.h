@@ -13,7 +13,7 @@
 namespace tritonsmith::serve::assistant {
 
 struct AssistantConfig {
-  int searches = 4;   // searches that run at a time
+  int searches = 32;  // searches that run at a time; of one owner at most a quarter of them
   int waiting = 100;  // searches that wait; more are refused
 };
 
@@ -54,17 +54,19 @@ class Assistant {
     std::uint64_t version = 1;
     int written = 0, judged = 0;  // completions
     bool is_stopped = false;
+    bool is_running = false;  // a thread has taken it
     TimePoint began = {};
     double earlier_seconds = 0;  // of earlier servers
   };
   Assistant(std::unique_ptr<SearchStore> store, AssistantConfig config, AssistantParts parts)
       : store_(std::move(store)), config_(config), parts_(std::move(parts)) {}
   void work(const std::stop_token& stop);
+  std::deque<std::shared_ptr<Search>>::iterator next();
   void run(const std::shared_ptr<Search>& search, const std::stop_token& stop);
   Status go_on();  // with what an earlier server left
   bool can_do(const SearchOrder& order) const;
   Status search_on(Search& search, const std::stop_token& stop);
-  Status take(Search& search, const search::Attempt& attempt);
+  Status take(Search& search, const search::Attempt& attempt, const std::vector<Verdict>& calls);
   void finish(Search& search, const Status& status, bool server_ends);
   void change(Search& search);
 

@@ -1,11 +1,13 @@
 #include "serve/assistant/search_order.h"
 
 #include "curriculum/suite.h"
+#include "serve/assistant/order_tasks.h"
 
 namespace tritonsmith::serve::assistant {
 namespace {
 
 constexpr std::size_t kMostSource = std::size_t{1} << 20, kMostTitle = 200;  // in bytes
+constexpr std::size_t kMostCalls = 16, kMostCall = 4096;
 
 }  // namespace
 
@@ -17,6 +19,13 @@ Fields<SearchOrder> SearchOrder::fields() {
           field("source", &C::source,
                 "The source of the module: Model, get_inputs and get_init_inputs."),
           field("kernel", &C::kernel, "The source that defines ModelNew, where the kind is judge."),
+          field("name", &C::name,
+                "The class or function of the source. Empty: Model, in KernelBench's format."),
+          field("inputs", &C::inputs,
+                "The arguments of each call, as --inputs has them. A kernel must be right for all. "
+                "Empty: what get_inputs returns."),
+          field("init", &C::init, "The constructor's arguments, as --init has them."),
+          field("dtype", &C::dtype, "Converts the module's weights to this type."),
           field("policy", &C::policy, "What PyTorch may still compute: strict, fused or open."),
           field("backend", &C::backend, "Where kernels run: auto, replay (GPU) or evaluate (CPU)."),
           field("enough", &C::enough,
@@ -26,7 +35,7 @@ Fields<SearchOrder> SearchOrder::fields() {
                 "How attempts follow from earlier ones: sequential, parallel, beam, evolution or "
                 "branching."),
           field("conversations", &C::conversations,
-                "How many conversations are tried. The first one is greedy.", between(1, 256)),
+                "How many conversations are tried. The first one is greedy.", between(1, 4096)),
           field("turns", &C::turns, "How many turns a conversation has.", between(1, 16)),
           field("trials", &C::trials, "On how many inputs each kernel is tried.", between(1, 32)),
           field("seconds", &C::seconds, "The time limit for the whole search.", between(1.0, day)),
@@ -60,7 +69,16 @@ Status check_order(const SearchOrder& order) {
   if (order.title.size() > kMostTitle) return fail("title: at most {} bytes", kMostTitle);
   if (order.source.size() > kMostSource || order.kernel.size() > kMostSource)
     return fail("a source may have {} bytes at most", kMostSource);
-  TRY_WITHIN("the module", curriculum::check_task_source(order.source));
+  if (order.inputs.size() > kMostCalls) return fail("inputs: at most {} calls", kMostCalls);
+  for (const std::string& text : order.inputs)
+    if (text.size() > kMostCall) return fail("inputs: at most {} bytes each", kMostCall);
+  for (const std::string* text : {&order.name, &order.init, &order.dtype})
+    if (text->size() > kMostCall)
+      return fail("name, init and dtype: at most {} bytes each", kMostCall);
+  if (order.has_calls())
+    TRY_WITHIN("the module", tasks_of_order(order));
+  else
+    TRY_WITHIN("the module", curriculum::check_task_source(order.source));
   if (order.kind == SearchKind::judge && order.kernel.find("ModelNew") == std::string::npos)
     return fail("the kernel must define ModelNew");
   return ok();

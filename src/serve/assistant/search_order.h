@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/config.h"
 #include "data/verdict.h"
@@ -18,13 +19,18 @@ enum class Enough { all, first };
 struct SearchOrder {
   SearchKind kind = SearchKind::write;
   std::string title;   // for people
-  std::string source;  // the module, in KernelBench's format
+  std::string source;  // the module, in KernelBench's format unless has_calls()
   std::string kernel;
+  // The class or function of `source`, the arguments of each call, and those of the constructor, as
+  // --inputs and --init have them. Empty: those of KernelBench's format.
+  std::string name;
+  std::vector<std::string> inputs;
+  std::string init, dtype;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   Enough enough = Enough::all;
-  search::Strategy strategy = search::Strategy::sequential;
-  int conversations = 8;
+  search::Strategy strategy = search::SearchConfig{}.strategy;
+  int conversations = 32;
   int turns = 2;
   int trials = 3;
   double seconds = 600;
@@ -32,6 +38,9 @@ struct SearchOrder {
   int patience = 0;
   double temperature = 0.8;
   std::uint64_t seed = 1;
+  bool has_calls() const {
+    return !name.empty() || !inputs.empty() || !init.empty() || !dtype.empty();
+  }
   static Fields<SearchOrder> fields();
 };
 

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
-#include "curriculum/suite.h"
+#include "gym/api/every_task_judge.h"
+#include "serve/assistant/order_tasks.h"
 
 namespace tritonsmith::serve::assistant {
 namespace {
 
 constexpr Milliseconds kLook{100};
-
-Task task_of(const SearchOrder& order) {
-  Task task{.id = order.title.empty() ? "module" : order.title,
-            .suite = "serve",
-            .source = order.source,
-            .scale = TaskScale::gpu};
-  task.instruction = curriculum::take_instruction(task.source);
-  return task;
-}
 
 // Every strategy gets as many attempts as the conversations have turns.
 search::SearchConfig config_of(const SearchOrder& order) {
@@ -32,20 +24,29 @@ search::SearchConfig config_of(const SearchOrder& order) {
           .turns = {.limit = order.turns, .end_when = episode::EndWhen::fast}};
 }
 
+// The verdicts of an accepted kernel on each call, if there are several.
+std::vector<Verdict> calls_of(const gym::api::EveryTaskJudge& judge,
+                              const modules::ModuleTasks& made, const std::string& kernel) {
+  return made.tasks.size() > 1 ? judge.accepted(kernel) : std::vector<Verdict>();
+}
+
 }  // namespace
 
 Status run_judgement(const SearchOrder& order, SharedJudge& shared_judge, const RunEvents& events) {
-  const auto judge = shared_judge.connect();
-  TRY(judge->submit({.task = task_of(order),
-                     .kernel = order.kernel,
-                     .policy = order.policy,
-                     .backend = order.backend,
-                     .trials = order.trials}));
+  TRY_ASSIGN(const modules::ModuleTasks made, tasks_of_order(order));
+  const auto client = shared_judge.connect();
+  gym::api::EveryTaskJudge judge(*client, made.tasks);
+  TRY(judge.submit({.task = made.tasks.front(),
+                    .kernel = order.kernel,
+                    .policy = order.policy,
+                    .backend = order.backend,
+                    .trials = order.trials}));
   const Deadline end = Deadline::in_seconds(order.seconds);
   while (!events.is_stopped() && !end.passed()) {
-    TRY_ASSIGN(auto judged, judge->next(Deadline::after(kLook)));
+    TRY_ASSIGN(auto judged, judge.next(Deadline::after(kLook)));
     if (judged)
-      return events.on_attempt({.kernel = order.kernel, .verdict = std::move(judged->verdict)});
+      return events.on_attempt({.kernel = order.kernel, .verdict = std::move(judged->verdict)},
+                               calls_of(judge, made, order.kernel));
   }
   return ok();
 }
@@ -53,9 +54,11 @@ Status run_judgement(const SearchOrder& order, SharedJudge& shared_judge, const 
 Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
                                SharedJudge& shared_judge, search::SearchLog& log,
                                const EarlierRun& earlier, const RunEvents& events) {
-  const auto judge = shared_judge.connect();
+  TRY_ASSIGN(const modules::ModuleTasks made, tasks_of_order(order));
+  const auto client = shared_judge.connect();
+  gym::api::EveryTaskJudge judge(*client, made.tasks);
   const auto writer = use.model.connect();
-  const Task task = task_of(order);
+  const Task& task = made.tasks.front();
   search::Search search(
       {.task = task,
        .prompting = {.prompt = use.prompt(task), .style = use.feedback},
@@ -67,15 +70,18 @@ Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
        .config = config_of(order)},
       log);
   TRY(search.resume(earlier.events));
+  const auto report = [&](const search::Attempt& attempt) {
+    return events.on_attempt(attempt, calls_of(judge, made, attempt.kernel));
+  };
   // A kill may have come after an attempt was logged and before it was reported.
   const auto& finished = search.history().finished();
   for (std::size_t i = 0; i + search.unseen() < finished.size(); ++i)
     if (!earlier.reported.contains(finished[i]))
-      TRY(events.on_attempt(*search.history().attempt(finished[i])));
+      TRY(report(*search.history().attempt(finished[i])));
   gym::api::FaultStreak faults(
       std::min(gym::api::kFaultsInARow, order.conversations * order.turns));
   search::Searches searches({.writer = *writer,
-                             .judge = *judge,
+                             .judge = judge,
                              .faults = faults,
                              .is_stopped = events.is_stopped,
                              .observe = events.on_phase});
@@ -83,7 +89,7 @@ Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
   for (;;) {
     TRY_ASSIGN(const auto next, searches.next());
     if (!next) return search.why_over();
-    TRY(events.on_attempt(*next->attempt));
+    TRY(report(*next->attempt));
   }
 }
 

@@ -1,5 +1,8 @@
 #include "serve/assistant/shared_judge.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace tritonsmith::serve::assistant {
 namespace {
 
@@ -9,6 +12,8 @@ constexpr Milliseconds kStep{20};
 }  // namespace
 
 struct SharedJudge::Mailbox {
+  std::deque<gym::api::JudgeJob> waiting;  // that the judge does not have yet; of the loop's thread
+
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<gym::api::Judged> verdicts;
@@ -21,8 +26,15 @@ struct SharedJudge::Mailbox {
   }
 };
 
-SharedJudge::SharedJudge(gym::api::Judge& judge)
-    : judge_(judge), thread_([this](const std::stop_token& stop) { loop(stop); }) {}
+SharedJudge::SharedJudge(gym::api::Judge& judge, std::size_t in_flight)
+    : judge_(judge),
+      in_flight_(in_flight),
+      thread_([this](const std::stop_token& stop) { loop(stop); }) {}
+
+std::size_t SharedJudge::jobs_for_this_machine() {
+  constexpr std::size_t each = 4, least = 16;
+  return std::max<std::size_t>(least, each * std::thread::hardware_concurrency());
+}
 
 SharedJudge::~SharedJudge() {
   thread_.request_stop();
@@ -51,6 +63,7 @@ void SharedJudge::loop(const std::stop_token& stop) {
       tasks.swap(tasks_);
     }
     for (const auto& task : tasks) task();
+    submit_in_turn();
     if (flights_.empty()) continue;
     auto judged = judge_.next(Deadline::after(kStep));
     if (!judged) break_down(judged.error());
@@ -70,9 +83,30 @@ void SharedJudge::loop(const std::stop_token& stop) {
   }
 }
 
+void SharedJudge::submit_in_turn() {
+  while (flights_.size() < in_flight_ && !turns_.empty()) {
+    const std::shared_ptr<Mailbox> mailbox = std::move(turns_.front());
+    turns_.pop_front();
+    gym::api::JudgeJob job = std::move(mailbox->waiting.front());
+    mailbox->waiting.pop_front();
+    if (!mailbox->waiting.empty()) turns_.push_back(mailbox);
+    const std::uint64_t own = next_id_++;
+    flights_.emplace(own, Flight{.mailbox = mailbox, .id = std::exchange(job.id, own)});
+    if (const Status status = judge_.submit(std::move(job)); !status) {
+      flights_.erase(own);
+      mailbox->break_down(status.error());
+    }
+  }
+}
+
 void SharedJudge::break_down(const Error& error) {
   for (const auto& [id, flight] : flights_) flight.mailbox->break_down(error);
   flights_.clear();
+  for (const auto& mailbox : turns_) {
+    mailbox->waiting.clear();
+    mailbox->break_down(error);
+  }
+  turns_.clear();
 }
 
 JudgeClient::JudgeClient(SharedJudge& judge)
@@ -86,14 +120,8 @@ JudgeClient::~JudgeClient() {
 Status JudgeClient::submit(gym::api::JudgeJob job) {
   waiting_.insert(job.id);
   judge_.post([&judge = judge_, mailbox = mailbox_, job = std::move(job)]() mutable {
-    const std::uint64_t id = job.id;
-    job.id = judge.next_id_++;
-    judge.flights_.emplace(job.id, SharedJudge::Flight{.mailbox = mailbox, .id = id});
-    const std::uint64_t own = job.id;
-    const Status status = judge.judge_.submit(std::move(job));
-    if (status) return;
-    judge.flights_.erase(own);
-    mailbox->break_down(status.error());
+    if (mailbox->waiting.empty()) judge.turns_.push_back(mailbox);
+    mailbox->waiting.push_back(std::move(job));
   });
   return ok();
 }
@@ -120,6 +148,8 @@ Result<std::optional<gym::api::Judged>> JudgeClient::next(Deadline deadline) {
 void JudgeClient::cancel(std::uint64_t id) {
   if (waiting_.erase(id) == 0) return;
   judge_.post([&judge = judge_, mailbox = mailbox_, id] {
+    std::erase_if(mailbox->waiting, [id](const auto& job) { return job.id == id; });
+    if (mailbox->waiting.empty()) std::erase(judge.turns_, mailbox);
     std::erase_if(judge.flights_, [&](const auto& entry) {
       if (entry.second.mailbox != mailbox || entry.second.id != id) return false;
       judge.judge_.cancel(entry.first);

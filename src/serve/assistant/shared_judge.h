@@ -1,5 +1,7 @@
 // SharedJudge: one judge for many callers at once. Its thread owns the judge, and each caller has a
-// JudgeClient of its own. When the judge breaks, every client gets its error.
+// JudgeClient of its own. The judge has a limited number of jobs, and clients with further ones take
+// turns: a client with one job does not wait for all jobs of another. When the judge breaks, every
+// client gets its error.
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +21,11 @@ class JudgeClient;
 
 class SharedJudge {
  public:
-  explicit SharedJudge(gym::api::Judge& judge);  // which must outlive this object
-  ~SharedJudge();                                // no client may be left
+  // The judge must outlive this object. It gets so many jobs at a time.
+  explicit SharedJudge(gym::api::Judge& judge, std::size_t in_flight = jobs_for_this_machine());
+  ~SharedJudge();  // no client may be left
+  // Enough jobs for each core to have one in each stage of judging.
+  static std::size_t jobs_for_this_machine();
   std::unique_ptr<JudgeClient> connect();
   std::uint64_t judged() const;
 
@@ -33,10 +38,13 @@ class SharedJudge {
   };
   void loop(const std::stop_token& stop);
   void post(std::function<void()> task);
+  void submit_in_turn();
   void break_down(const Error& error);
 
   gym::api::Judge& judge_;
-  std::map<std::uint64_t, Flight> flights_;  // by the judge's id; of the loop's thread
+  std::size_t in_flight_;
+  std::deque<std::shared_ptr<Mailbox>> turns_;  // clients with waiting jobs; of the loop's thread
+  std::map<std::uint64_t, Flight> flights_;     // by the judge's id; of the loop's thread
   std::uint64_t next_id_ = 0;
 
   mutable std::mutex mutex_;  // guards the members below

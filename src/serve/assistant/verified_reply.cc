@@ -9,7 +9,7 @@ using openai::CallError;
 using openai::ReplyHead;
 
 // The module in a message: its last code block that is one, or else the whole message.
-std::string module_in(const std::string& message) {
+std::string module_in(const std::string& message, const SearchOrder& order) {
   constexpr std::string_view fence = "```";
   std::string module = message;
   for (std::size_t at = message.find(fence); at != std::string::npos;) {
@@ -17,7 +17,11 @@ std::string module_in(const std::string& message) {
     const std::size_t end = begin == std::string::npos ? begin : message.find(fence, begin);
     if (end == std::string::npos) break;
     const std::string block = message.substr(begin + 1, end - begin - 1);
-    if (curriculum::check_task_source(block)) module = block;
+    const bool is_module =
+        order.has_calls()
+            ? block.find(order.name.empty() ? "Model" : order.name) != std::string::npos
+            : curriculum::check_task_source(block).has_value();
+    if (is_module) module = block;
     at = message.find(fence, end + fence.size());
   }
   return module;
@@ -117,8 +121,10 @@ openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
   auto order = order_from_json(call.extension, defaults);
   if (!order) return refuse(order.error().message, "tritonsmith");
   order->kind = SearchKind::write;
-  order->source = module_in(call.messages.back().content);
-  if (const Status checked = curriculum::check_task_source(order->source); !checked)
+  order->source = module_in(call.messages.back().content, *order);
+  const Status checked =
+      order->has_calls() ? check_order(*order) : curriculum::check_task_source(order->source);
+  if (!checked)
     return refuse(fmt::format("the last message must hold a PyTorch module in a code block: {}",
                               checked.error().message),
                   "messages");

@@ -5,6 +5,7 @@
 #include "base/utc_time.h"
 #include "modules/module_task.h"
 #include "modules/patch.h"
+#include "serve/assistant/order_tasks.h"
 #include "serve/assistant/verified_reply.h"
 #include "serve/web/page_files.h"
 
@@ -66,6 +67,13 @@ std::optional<std::size_t> number_at_start(std::string_view& path) {
   if (error != std::errc() || (end != path.end() && *end != '/')) return std::nullopt;
   path.remove_prefix(static_cast<std::size_t>(end - path.begin()) + (end == path.end() ? 0 : 1));
   return number;
+}
+
+// What a replacement of an order's module is made from.
+Result<modules::ModuleTasks> module_of(const Json& json) {
+  TRY_ASSIGN(const assistant::SearchOrder order, assistant::order_from_json(json));
+  return order.has_calls() ? assistant::tasks_of_order(order)
+                           : modules::module_of_file({.source = order.source});
 }
 
 // A search as events, until it ends. It goes on when the client leaves.
@@ -212,7 +220,7 @@ WebReply Routes::patch(const std::string& search, const std::string& attempt) co
     if (each["number"] != *number || each.value("kernel", "").empty()) continue;
     if (!each["verdict"].value("accepted", false))
       return refusal({.message = "only an accepted kernel can take the module's place"});
-    const auto made = modules::module_of_file({.source = order.value("source", "")});
+    const auto made = module_of(order);
     if (!made) return refusal({.message = made.error().message});
     constexpr std::string_view name = "model_triton";
     const modules::Patch patch = modules::patch_of(*made, each.value("kernel", ""), name);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -18,6 +19,15 @@ constexpr const char* kModule = "class Model:\n    pass\n\ndef get_inputs():\n  
 
 std::string with_kernel(const std::string& kernel) {
   return "<answer>\n```python\n" + kernel + "\n```\n</answer>";
+}
+
+// The number in a text with "number 7", or nothing.
+std::string number_in(const std::string& text) {
+  constexpr std::string_view mark = "number ";
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return "";
+  const std::string rest = text.substr(at + mark.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789"));
 }
 
 // Begins every text and finishes none.
@@ -39,7 +49,8 @@ class EndlessWriter : public generate::Writer {
   std::condition_variable never_;
 };
 
-// A server whose model writes what `write` says, and whose judge accepts kernels with "good" in them.
+// A server whose model writes what `write` says, and whose judge accepts kernels with "good" in them. If
+// the module has a number, the kernel must have the same. A kernel with "small" is wrong for 512 rows.
 class Server {
  public:
   explicit Server(generate::ScriptedWriter::Write write,
@@ -51,8 +62,12 @@ class Server {
                   std::vector<gym::service::Token> tokens = {},
                   const std::filesystem::path& store = {})
       : writer_(std::move(writer)),
-        gym_([](const gym::api::JudgeJob& job) {
-          return job.kernel.find("good") != std::string::npos
+        gym_([this](const gym::api::JudgeJob& job) {
+          ++judged_jobs;
+          const bool fits = job.task.source.find("[torch.randn(512") == std::string::npos ||
+                            job.kernel.find("small") == std::string::npos;
+          return fits && job.kernel.find("good") != std::string::npos &&
+                         number_in(job.kernel) == number_in(job.task.source)
                      ? gym::api::accepted_verdict()
                      : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
         }),
@@ -93,8 +108,9 @@ class Server {
     return reply ? Json::parse(reply->body) : Json();
   }
   // One of the server's counters and gauges.
-  int metric(const std::string& name) const {
-    const auto reply = client().Get("/metrics");
+  int metric(const std::string& name) const { return metric_of("", name); }
+  int metric_of(const std::string& token, const std::string& name) const {
+    const auto reply = client(token).Get("/metrics");
     const std::string line = "\ntritonsmith_serve_" + name + " ";
     const std::size_t at = reply ? reply->body.find(line) : std::string::npos;
     EXPECT_NE(at, std::string::npos) << name;
@@ -112,6 +128,8 @@ class Server {
     EXPECT_TRUE(reply);
     return last;
   }
+
+  std::atomic<int> judged_jobs = 0;
 
  private:
   std::optional<assistant::ModelUse> use() {
@@ -228,7 +246,10 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
   Json before;
   {
     const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
-    id = server.post("/api/searches", {{"source", kModule}, {"conversations", 3}}, 201)["id"];
+    id = server.post(
+        "/api/searches",
+        {{"source", kModule}, {"strategy", "sequential"}, {"conversations", 3}, {"turns", 2}},
+        201)["id"];
     Json last = server.followed(id);
     EXPECT_EQ(last["search"]["state"], "done");
     EXPECT_EQ(last["search"]["accepted"], 3);
@@ -274,6 +295,105 @@ TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
   EXPECT_EQ(server.client().Get(path + std::to_string(1 - good))->status, 400);
   for (const char* none : {"9", "x", "", "0x"})
     EXPECT_EQ(server.client().Get(path + none)->status, 404) << none;
+}
+
+TEST(WebServer, AKernelMustBeRightForEachCallOfAModule) {
+  const Server server([](const generate::WriteRequest& request) {
+    const bool sees_both =
+        request.messages[0].content.find("It is also called with") != std::string::npos;
+    return with_kernel(!sees_both                          ? "bad"
+                       : request.sampling.temperature == 0 ? "class ModelNew: small good"
+                                                           : "class ModelNew: good");
+  });
+  Json order = {{"source", "import torch\n\ndef twice(x):\n    return x * 2\n"},
+                {"title", "twice"},
+                {"name", "twice"},
+                {"inputs", {"randn(8, 64)", "randn(512, 64)"}},
+                {"conversations", 2},
+                {"turns", 1}};
+  const std::string id = server.post("/api/searches", order, 201)["id"];
+  server.followed(id);
+  const Json shown = server.get("/api/searches/" + id);
+  ASSERT_EQ(shown["attempts"].size(), 2U);
+  EXPECT_EQ(shown["search"]["accepted"], 1);
+  for (const Json& attempt : shown["attempts"]) {
+    if (!attempt["verdict"]["accepted"]) {
+      EXPECT_NE(attempt["verdict"]["error"]["message"].get<std::string>().find(
+                    "twice with randn(512, 64): "),
+                std::string::npos);
+      continue;
+    }
+    ASSERT_EQ(attempt["calls"].size(), 2U);
+    EXPECT_EQ(attempt["calls"][1]["task"], "twice with randn(512, 64)");
+    const std::string number = std::to_string(attempt["number"].get<int>());
+    const Json patch = server.get("/api/searches/" + id + "/patch/" + number);
+    EXPECT_NE(patch["test"].get<std::string>().find("torch.randn(512, 64)"), std::string::npos);
+  }
+  const auto refusal = [&](const std::string& member, const Json& value) {
+    Json changed = order;
+    changed[member] = value;
+    return server.post("/api/searches", changed, 400)["error"]["message"].get<std::string>();
+  };
+  EXPECT_NE(refusal("inputs", {"/etc/secret.pt"}).find("no file can be named"), std::string::npos);
+  EXPECT_NE(refusal("name", "thrice").find("defines no thrice"), std::string::npos);
+  EXPECT_NE(refusal("inputs", {"randn(8, 64), 3"}).find("--inputs"), std::string::npos);
+  EXPECT_NE(refusal("inputs", std::vector<std::string>(17, "randn(1)")).find("at most 16"),
+            std::string::npos);
+}
+
+// One user orders more than the server can do. Twenty others come, each with a module of its own.
+TEST(WebServer, TwentyUsersGetTheirOwnKernelsAndNobodyWaitsForAnothersSearches) {
+  constexpr int users = 20, greedy_searches = 30, greedy_attempts = 256;
+  const auto token_of = [](int user) { return "the-token-of-user-" + std::to_string(user); };
+  std::vector<gym::service::Token> tokens;
+  for (int user = 0; user <= users; ++user)
+    tokens.push_back({.name = std::to_string(user), .token = token_of(user)});
+  std::atomic<int> written = 0;
+  const Server server(
+      [&](const generate::WriteRequest& request) {
+        return with_kernel("good number " + number_in(request.messages[0].content) + " kernel " +
+                           std::to_string(++written));
+      },
+      tokens);
+  const auto order = [&](int user, int attempts) {
+    const Json body = {{"source", kModule + std::string("# number ") + std::to_string(user)},
+                       {"conversations", attempts},
+                       {"turns", 1}};
+    const auto made =
+        server.client(token_of(user)).Post("/api/searches", body.dump(), "application/json");
+    EXPECT_TRUE(made && made->status == 201);
+    return made ? Json::parse(made->body).value("id", "") : "";
+  };
+  for (int k = 0; k < greedy_searches; ++k) order(users, greedy_attempts);
+  std::vector<int> waits(users);
+  std::vector<std::jthread> threads;
+  for (int user = 0; user < users; ++user)
+    threads.emplace_back([&, user] {
+      const int before = server.judged_jobs;
+      const std::string id = order(user, 4);
+      Json last;
+      EventStreamReader reader([&](const ServerEvent& event) {
+        last = Json::parse(event.data);
+        const auto wait = [&] { return server.judged_jobs - before; };
+        if (waits[static_cast<std::size_t>(user)] == 0 && !last["attempts"].empty())
+          waits[static_cast<std::size_t>(user)] = wait();
+      });
+      server.client(token_of(user))
+          .Get("/api/searches/" + id + "/events", [&](const char* data, std::size_t length) {
+            return reader.feed({data, length}).has_value();
+          });
+      EXPECT_EQ(last["search"]["accepted"], 4) << user;
+      const Json shown =
+          Json::parse(server.client(token_of(user)).Get("/api/searches/" + id)->body);
+      for (const Json& attempt : shown["attempts"])
+        EXPECT_EQ(number_in(attempt["kernel"]), std::to_string(user));
+    });
+  threads.clear();
+  EXPECT_GT(server.metric_of(token_of(0), "searches_waiting"), 0) << "the greedy user waits alone";
+  // Ahead of a user's first kernel are those that the model and the judge have already, 16 of each
+  // running search, and then one of each search a turn.
+  EXPECT_LT(*std::ranges::max_element(waits), greedy_searches * greedy_attempts / 4);
+  EXPECT_GT(*std::ranges::min_element(waits), 0);
 }
 
 TEST(WebServer, ShowsRunsOnlyIfItsOperatorWishes) {

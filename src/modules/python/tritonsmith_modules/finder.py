@@ -108,8 +108,9 @@ def names_of_imports(nodes):
 
 
 class Finder:
-    def __init__(self, folder, roots):
+    def __init__(self, folder, roots, is_alone=False):
         self.folder = folder  # relative paths begin here, and messages shorten paths below it
+        self.is_alone = is_alone  # the module is a text that lies in no folder, so its relative imports lead nowhere
         self.roots = list(dict.fromkeys(os.path.abspath(os.path.join(folder, root)) for root in roots))
         self.modules = {}
 
@@ -181,6 +182,8 @@ class Finder:
 
     def relative(self, module, node):
         """Returns the file or folder that a relative import leads to, or None."""
+        if self.is_alone and not is_installed(module.path):
+            return None
         folder = os.path.dirname(module.path)
         for _ in range(node.level - 1):
             folder = os.path.dirname(folder)

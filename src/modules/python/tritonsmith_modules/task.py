@@ -8,6 +8,7 @@ from . import examples
 from .arguments import DTYPES, TORCH, Resolver, is_dtype, names_of_torch, parse_arguments
 from .chosen_names import ChosenNames
 from .closure import Closure
+from .constructor import constructor_arguments
 from .finder import Finder, is_installed
 from .names import Definition, External, Folder, Names, inlines_file, inlines_package
 from .order import order
@@ -23,10 +24,14 @@ NN = External("torch.nn", "nn", "import torch.nn as nn")
 def make_task(question):
     """Returns {"sources": one for each of the question's "inputs"} and facts about the module (Maker.facts).
 
-    The question also has "target", "init", "dtype", "folder" (where relative paths begin) and "path" (more folders)."""
+    The question also has "target", "init", "dtype", "folder" (where relative paths begin) and "path" (more folders). With
+    "is_alone" the target's file was sent as text: it has no neighbours, and get_init_inputs() has the arguments of its Model."""
     place, _, name = question["target"].rpartition(":")
-    finder = Finder(question["folder"], ["", *question["path"]])
+    is_alone = question.get("is_alone", False)
+    finder = Finder(question["folder"], ["", *question["path"]], is_alone)
     module = finder.load_target(place)
+    if is_alone and name == "Model" and not question["init"].strip():
+        question["init"] = init_of(constructor_arguments(module.source))
     found = find(Names(finder, inlines_package(package_of(finder, module))), module, name, finder)
     home = found.module
     if not is_installed(home.path):
@@ -39,6 +44,13 @@ def make_task(question):
     except Problem:
         pass  # without the rest of the package there may be none
     return Maker(question, finder, Names(finder, inlines_file(home.path)), module, found).make()
+
+
+def init_of(constructor):
+    """Returns the constructor's arguments as a call has them. The keywords come as the items of a dict."""
+    keywords = ast.parse("{" + constructor["keywords"] + "}", mode="eval").body
+    named = [f"{key.value}={ast.unparse(value)}" for key, value in zip(keywords.keys, keywords.values)]
+    return ", ".join(filter(None, [constructor["arguments"], *named]))
 
 
 def package_of(finder, module):
@@ -165,6 +177,8 @@ class Maker:
     def read_inputs(self, text):
         known = [name for name, _ in [*self.signature.positional, *self.signature.keyword_only]] if self.signature else []
         if examples.is_example_file(text):
+            if self.finder.is_alone:
+                raise Problem(f"--inputs {text.strip()}: no file can be named here; write the arguments, as in randn(8, 1024)")
             path = os.path.join(self.finder.folder, text.strip())
             arguments = examples.read_examples(path, text.strip(), "--inputs", known)
         else:
