@@ -85,6 +85,78 @@ for rows in (16, 16, 8):
 torch.nn.Linear(64, 8)(torch.randn(2, 64))
 raise SystemExit("the script failed")
 """,
+    "net/kit.py": """
+def gate(x, *, factor=2.0):
+    return x * factor
+""",
+    "loop.py": """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+from net import Block
+from net.config import Config
+
+def main():
+    model = nn.Sequential(Block(Config()), nn.Linear(64, 4))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    data = TensorDataset(torch.randn(20, 64), torch.randint(0, 4, (20,)))
+    for epoch in range(2):
+        model.train()
+        for x, labels in DataLoader(data, batch_size=8, shuffle=True, num_workers=1):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = F.cross_entropy(model(x), labels)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+
+if __name__ == "__main__":
+    main()
+""",
+    "infer.py": """
+import torch
+from torch import nn
+from net import Block
+from net.config import Config
+
+class Residual(nn.Module):
+    def __init__(self, inner: nn.Module, scale: float = 1.0):
+        super().__init__()
+        self.inner, self.scale = inner, scale
+
+    def forward(self, x, **options):
+        return x + self.scale * self.inner(x, **options)
+
+class Small(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.embed = nn.Embedding(50, 64)
+        self.blocks = nn.ModuleList(Residual(Block(Config(width=64)), scale=0.5) for _ in range(depth))
+        self.head = nn.Linear(64, 50, bias=False)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+@torch.inference_mode()
+def generate(model, tokens, count):
+    for _ in range(count):
+        tokens = torch.cat([tokens, model(tokens)[:, -1:].argmax(-1)], 1)
+    return tokens
+
+model = torch.compile(Small(2).to(torch.bfloat16).eval())
+generate(model, torch.randint(0, 50, (2, 5)), 3)
+""",
+    "bench.py": """
+import torch
+from net.kit import gate as gate_by
+
+for rows, width in ((4, 64), (4, 64), (7, 33)):
+    gate_by(torch.randn(rows, width), factor=3.0)
+gate_by(torch.randn(4, 64))
+""",
 }
 
 KERNEL = """
@@ -217,6 +289,38 @@ class Modules(unittest.TestCase):
         self.assertIn("2 of 2 accepted", judged.stdout)
         self.refused(self.run_program("judge", "--task", "net/ops.py:relu", "--captured", "block.json", "--kernel", "right.py"),
                      "holds no call of net/ops.py:relu")
+
+    def test_a_training_loop_under_autocast(self):
+        done = self.run_program("capture", "--module", "Block", "--out", "loop.json", "--", sys.executable, "loop.py")
+        self.assertIn("called 4 times with randn((8, 64)), called under autocast to torch.bfloat16", done.stdout, done.stderr)
+        self.assertIn("--dtype bf16 gives weights and inputs that type", done.stdout)
+        half = KERNEL.replace("torch.ones(64)", "torch.ones(64, dtype=torch.bfloat16)").replace("other=0.0)", "other=0.0).to(tl.float32)")
+        (self.folder / "half.py").write_text(half)
+        task = ("--task", "net/block.py:Block", "--captured", "loop.json")
+        judged = self.run_program("judge", *task, "--dtype", "bf16", "--kernel", "half.py", "--no-store")
+        self.assertIn("2 of 2 accepted", judged.stdout, judged.stderr)  # two shapes: the last batch is smaller
+        judged = self.run_program("judge", *task, "--kernel", "right.py", "--no-store")
+        self.assertIn("2 of 2 accepted", judged.stdout, judged.stderr)
+
+    def test_an_inference_script_with_wrapped_modules(self):
+        done = self.run_program("capture", "--module", "Residual", "--out", "infer.json", "--", sys.executable, "infer.py")
+        self.assertIn("constructed with Block(Config(width=64, eps=1e-05)), scale=0.5", done.stdout, done.stderr)
+        self.assertIn("weights in bf16", done.stdout)
+        made = self.run_program("tasks", "from-module", "infer.py:Residual", "--captured", "infer.json")
+        self.assertIn("super().__init__(Block(Config(width=64, eps=1e-05)), scale=0.5)\n        self.to(torch.bfloat16)", made.stdout)
+        self.assertNotIn("generate", made.stdout)
+
+    def test_a_function_that_a_script_calls_by_keywords_with_several_shapes(self):
+        command = ("--out", "gate.json", "--", sys.executable, "bench.py")
+        done = self.run_program("capture", *command)
+        self.assertIn("called no torch module; a function is recorded if --module names it", done.stderr)
+        done = self.run_program("capture", "--module", "net.kit:gate", *command)
+        self.assertIn("1  net/kit.py:gate: 3 calls\n     called 2 times with randn((4, 64))", done.stdout, done.stderr)
+        self.assertIn("factor=3.0", done.stdout)
+        judged = self.run_program("judge", "--task", "net.kit:gate", "--captured", "gate.json", "--kernel", "gate.py", "--no-store")
+        self.assertIn("2 of 2 accepted", judged.stdout, judged.stderr)
+        done = self.run_program("capture", "--module", "gates", *command)
+        self.assertIn("called no torch module and no gates", done.stderr)
 
     def test_a_capture_that_records_nothing_says_why(self):
         (self.folder / "empty.py").write_text("print(1)")

@@ -8,6 +8,7 @@ usage: serve_test.py PATH_OF_TRITONSMITH
 """
 import contextlib
 import gzip
+import http.client
 import http.server
 import json
 import os
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.request
 
@@ -347,6 +349,34 @@ class Serve(unittest.TestCase):
         label, text = chart(1.5)
         self.assertEqual(label, "The best kernel is 1.50 times as fast as PyTorch.")
 
+    def test_the_page_is_soon_there_and_so_is_the_first_attempt(self):
+        """The best of several times counts, because other programs share this machine. For the same reason it is the
+        processor's time that the page takes until it answers."""
+        page = self.page()
+        page.open(self.served.url)
+        page.call("Performance.enable", timeDomain="threadTicks")
+
+        def interactive_ms():
+            page.open(self.served.url)
+            page.wait("document.querySelector('#model').innerText === 'model scripted'")
+            return 1000 * next(each["value"] for each in page.call("Performance.getMetrics")["metrics"] if each["name"] == "TaskDuration")
+
+        milliseconds = min(interactive_ms() for _ in range(5))
+        self.assertGreater(milliseconds, 1)
+        self.assertLess(milliseconds, 100)
+
+        def seconds_to_first_attempt(number):
+            page.open(self.served.url)
+            page.wait("document.querySelector('#model').innerText === 'model scripted'")
+            page.fill("#module", MODULE.replace("1.5", f"1.{number + 6}"))  # no stored verdict answers
+            page.fill("#attempts-most", "16")
+            began = time.monotonic()
+            page.click("#write")
+            page.wait("document.querySelectorAll('#attempts li').length > 0")
+            return time.monotonic() - began
+
+        self.assertLess(min(seconds_to_first_attempt(number) for number in range(3)), 3)
+
     def test_the_page_is_small(self):
         web = TESTS.parent / "web"
         self.assertLess(sum(len(gzip.compress(each.read_bytes())) for each in web.iterdir()), 300_000)
@@ -367,6 +397,54 @@ class Serve(unittest.TestCase):
         self.assertIn("<img src=x", page.text("#title"))
         self.assertEqual(page.value("document.images.length"), 1)  # the brand's own
         self.assertNotEqual(page.value("document.title"), "hacked")
+
+    def test_a_server_killed_at_any_moment_loses_no_kernel_and_no_search(self):
+        """Each kill comes at another moment: while the model writes, while the judge judges, and between."""
+        def post(served, path, body):
+            request = urllib.request.Request(served.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return json.load(reply)
+
+        def leave(served):
+            with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+                post(served, "/v1/chat/completions", {"model": "scripted-verified", "messages": [{"role": "user", "content": MODULE}],
+                                                      "tritonsmith": {"enough": "all", "conversations": 100}})
+
+        folder = self.folder / "killed-often"
+        gate = self.let_the_model_answer(3)
+        served = Served(self.model_url, folder)
+        clients = [threading.Thread(target=leave, args=(served,), daemon=True)]
+        clients[0].start()  # its search ends with it
+        ids = [post(served, "/api/searches", {"source": MODULE.replace("1.5", factor), "conversations": 12, "turns": 1})["id"]
+               for factor in ("1.5", "2.5", "3.5")]
+        seen = {}  # (search, number of an attempt) -> the attempt
+        for delay in (0.0, 0.3, 1.0):
+            time.sleep(delay)
+            for search in ids:
+                for attempt in served.get(f"/api/searches/{search}")["attempts"]:
+                    seen[search, attempt["number"]] = attempt
+            served.stop(signal.SIGKILL)
+            gate.release(4)
+            served = Served(self.model_url, folder, port=served.port)
+            for search in ids:
+                kept = served.get(f"/api/searches/{search}")
+                self.assertIn(kept["search"]["state"], ("queued", "running", "done"))
+                attempts = {attempt["number"]: attempt for attempt in kept["attempts"]}
+                for (of, number), attempt in seen.items():
+                    if of == search:
+                        self.assertEqual(attempts[number], attempt)
+        gate.release(1000)
+        end = time.monotonic() + 300
+        while any(served.get(f"/api/searches/{search}")["search"]["state"] != "done" for search in ids):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+        done = [served.get(f"/api/searches/{search}") for search in ids]
+        self.assertEqual([len(each["attempts"]) for each in done], [12, 12, 12])
+        self.assertGreater(done[0]["search"]["accepted"], 0)
+        states = [each["state"] for each in served.get("/api/searches")["searches"] if each["id"] not in ids]
+        self.assertTrue(all(state == "stopped" for state in states), states)
+        served.stop()
+        clients[0].join(60)
 
     def test_a_killed_server_keeps_its_searches_and_the_page_finds_it_again(self):
         page = self.page()
