@@ -1,6 +1,7 @@
 #include "gym/referee/judge_plans.h"
 
 #include "gym/plan/analysis/eval_mode.h"
+#include "gym/plan/analysis/returned_changes.h"
 #include "gym/referee/refusals.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
@@ -70,10 +71,8 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
   return judgement;
 }
 
-}  // namespace
-
-PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const RefereeJob& job,
-                          const plan::Plan& task, const plan::Plan& candidate) {
+PlanJudgement judge_returned(Equipment& equipment, PythonReferences& python, const RefereeJob& job,
+                             const plan::Plan& task, const plan::Plan& candidate) {
   if (auto refused = beyond_kernelbench(job, task)) return {*std::move(refused), {}};
   if (auto refused = unsafe(job, task, candidate)) return {*std::move(refused), {}};
   if (equipment.cuda != nullptr)
@@ -115,6 +114,15 @@ PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const 
     report.error->message +=
         " (judged in evaluation mode, since the task draws at random: nothing may be dropped)";
   return judgement;
+}
+
+}  // namespace
+
+PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const RefereeJob& job,
+                          const plan::Plan& task, const plan::Plan& candidate) {
+  const auto returned = plan::analysis::with_changes_returned(task, candidate);
+  return returned ? judge_returned(equipment, python, job, returned->first, returned->second)
+                  : judge_returned(equipment, python, job, task, candidate);
 }
 
 }  // namespace tritonsmith::gym::referee
