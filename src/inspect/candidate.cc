@@ -233,6 +233,14 @@ void Candidate::find_launchers() {
   }
 }
 
+bool Candidate::only_calls(std::string_view builtin) const {
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree.is(id, "identifier") && normal_identifier(text(id)) == builtin &&
+        tree[id].field != "function")
+      return false;
+  return true;
+}
+
 bool Candidate::defines(std::string_view name) const {
   for (NodeId id = 0; id < tree.size(); ++id)
     if ((tree.is(id, "class_definition") || tree.is(id, "function_definition")) &&

@@ -54,6 +54,9 @@ class Candidate {
   bool mentions_kernel(NodeId node) const;
   // Tells whether code in the node launches a kernel, or calls a function of the file that does.
   bool launches_within(NodeId node) const;
+  // Tells whether the file does nothing with a builtin but call it: it neither rebinds the name nor
+  // passes it on.
+  bool only_calls(std::string_view builtin) const;
   // Tells whether an identifier is a parameter or a local variable of a function around it.
   bool is_local(NodeId identifier) const;
   std::string_view text(NodeId node) const { return tree.text(node); }

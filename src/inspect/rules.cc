@@ -28,6 +28,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"torch_compute", kReject, kNote, kNote, find_torch_compute},
     {"torch_fallback", kWarn, kNote, kNote, find_torch_fallbacks},
     {"torch_compiler", kReject, kReject, kReject, find_torch_compilers},
+    {"compiled_function", kNote, kNote, kNote, find_compiled_functions},
     {"operator_table", kNote, kNote, kNote, find_operator_table_uses},
     {"hidden_dispatch", kReject, kReject, kReject, find_hidden_dispatch},
     {"foreign_kernels", kReject, kReject, kReject, find_foreign_kernels},

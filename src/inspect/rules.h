@@ -65,6 +65,7 @@ void find_global_flags(const Candidate&, Places&);
 
 // rules_compilers.cc: do kernels come from anywhere but the file and Triton?
 void find_torch_compilers(const Candidate&, Places&);
+void find_compiled_functions(const Candidate&, Places&);
 void find_operator_table_uses(const Candidate&, Places&);
 void find_hidden_dispatch(const Candidate&, Places&);
 void find_foreign_kernels(const Candidate&, Places&);

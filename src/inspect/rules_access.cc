@@ -59,16 +59,6 @@ bool turns_a_knob(const Candidate& candidate, const Use& use) {
          !literal_text(tree, arguments[1]).empty();
 }
 
-// Tells whether `super` is Python's own: the file neither passes the name on nor rebinds it.
-bool leaves_super_alone(const Candidate& candidate) {
-  const SyntaxTree& tree = candidate.tree;
-  for (NodeId id = 0; id < tree.size(); ++id)
-    if (tree.is(id, "identifier") && normal_identifier(candidate.text(id)) == "super" &&
-        tree[id].field != "function")
-      return false;
-  return true;
-}
-
 // Matches `super(self.__class__, self)` and `super(__class__, self)`. They give the class to
 // nothing but super().
 bool is_given_to_super(const Candidate& candidate, NodeId name) {
@@ -96,10 +86,36 @@ bool asks_for_a_signature(const Candidate& candidate, const Use& use) {
          is_or_is_in(use.path, "inspect.Parameter");
 }
 
+// Tells whether the file only compares an object's type with this one: isinstance(f, T),
+// isinstance(f, (T, S)), type(f) is T.
+bool is_compared_with(const Candidate& candidate, const Use& use) {
+  const SyntaxTree& tree = candidate.tree;
+  if (std::ranges::count(use.path, '.') != 1) return false;  // it reads something of the type
+  NodeId type = use.node;
+  NodeId around = tree[type].parent;
+  if (tree.is(around, "comparison_operator")) {
+    const auto sides = tree.children(around);
+    if (sides.size() != 2) return false;
+    const NodeId first = sides.front();
+    const std::string sign =
+        tree.source().substr(tree[first].end, tree[sides.back()].begin - tree[first].end);
+    return sign == " is " || sign == " is not ";  // == asks the other object, which sees the type
+  }
+  if (tree.is(around, "tuple")) {
+    type = around;
+    around = tree[type].parent;
+  }
+  if (!tree.is(around, "argument_list")) return false;
+  const auto given = tree.children(around);
+  return given.size() == 2 && given.back() == type &&
+         candidate.text(tree.child(tree[around].parent, "function")) == "isinstance" &&
+         candidate.only_calls("isinstance");
+}
+
 // Reports `__class__`. type(self).__class__.__name__ and similar expressions only print. Any other
 // use of a class may reach further.
 void find_classes_of_objects(const Candidate& candidate, Places& places) {
-  const bool own_super = leaves_super_alone(candidate);
+  const bool own_super = candidate.only_calls("super");
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "identifier") || !candidate.is_live(id) ||
@@ -119,11 +135,20 @@ void find_classes_of_objects(const Candidate& candidate, Places& places) {
 void find_dynamic_code(const Candidate& candidate, Places& places) {
   find_builtins_as_values(candidate, places);
   find_computed_kernel_texts(candidate, places);
-  find_uses(candidate, places,
-            {"runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill",
-             "cloudpickle", "builtins.eval", "builtins.exec", "builtins.compile",
-             "builtins.__import__", "types.CodeType", "types.FunctionType", "types.ModuleType"},
-            "brings in code that cannot be inspected");
+  find_uses(
+      candidate, places,
+      {"runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill", "cloudpickle",
+       "builtins.eval", "builtins.exec", "builtins.compile", "builtins.__import__"},
+      "brings in code that cannot be inspected");
+  constexpr auto kMakers = std::to_array<std::string_view>(
+      {"types.CodeType", "types.FunctionType", "types.LambdaType", "types.ModuleType"});
+  for (const Use& use : candidate.uses) {
+    const bool makes =
+        std::ranges::any_of(kMakers, [&](auto maker) { return is_or_is_in(use.path, maker); });
+    if (use.imported && makes && !candidate.names.imports().contains(use.node) &&
+        !is_compared_with(candidate, use))
+      places.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
+  }
   find_uses(candidate, places,
             {"typing.get_type_hints",
              "typing.ForwardRef",

@@ -13,6 +13,8 @@
 namespace tritonsmith::inspect {
 namespace {
 
+constexpr std::string_view kTorchCompile = "torch.compile";
+
 // Parts of the compilers' modules that compile nothing: queries whether a compiler is at work,
 // decorators that exclude a function from compilation, and the modules' names.
 bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
@@ -32,18 +34,50 @@ bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
          std::ranges::find(kModules, use.path) != kModules.end();
 }
 
+// Tells whether the use decorates a function: @torch.compile or @torch.compile(fullgraph=True). The
+// capture refuses a call of that function, so one that never runs does nothing.
+bool decorates_a_function(const Candidate& candidate, const Use& use) {
+  const SyntaxTree& tree = candidate.tree;
+  NodeId at = tree[use.node].parent;
+  if (use.called) at = tree[at].parent;
+  const NodeId whole = tree.is(at, "decorator") ? tree[at].parent : kNoNode;
+  return use.path == kTorchCompile && tree.is(whole, "decorated_definition") &&
+         tree.is(tree.child(whole, "definition"), "function_definition");
+}
+
+// Modules of settings. They compile nothing, but they belong to the compilers.
+bool is_compiler_setting(std::string_view path) {
+  constexpr auto kSettings = std::to_array<std::string_view>(
+      {"torch.compiler.config", "torch._dynamo.config", "torch._inductor.config"});
+  return std::ranges::any_of(kSettings, [&](auto name) { return is_or_is_in(path, name); });
+}
+
 }  // namespace
+
+void find_compiled_functions(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses)
+    if (use.imported && decorates_a_function(candidate, use))
+      places.add(use.node, "a function that torch.compile compiles may not be called");
+}
 
 void find_torch_compilers(const Candidate& candidate, Places& places) {
   constexpr auto kCompilers = std::to_array<std::string_view>(
-      {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
+      {kTorchCompile, "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
        "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
        "onnxruntime", "jax", "tensorflow"});
   for (const Use& use : candidate.uses) {
     const bool is_compiler = std::ranges::any_of(
         kCompilers, [&](auto compiler) { return is_or_is_in(use.path, compiler); });
-    if (use.imported && is_compiler && !asks_or_keeps_away(candidate, use))
-      places.add(use.node, fmt::format("`{}` lets another compiler write the kernel", use.path));
+    if (!use.imported || !is_compiler || asks_or_keeps_away(candidate, use) ||
+        decorates_a_function(candidate, use))
+      continue;
+    if (use.path == kTorchCompile && candidate.names.imports().contains(use.node)) continue;
+    places.add(use.node,
+               is_compiler_setting(use.path)
+                   ? fmt::format("`{}` sets up torch's compiler, which may write no "
+                                 "kernel here; leave the setting out",
+                                 use.path)
+                   : fmt::format("`{}` lets another compiler write the kernel", use.path));
   }
 }
 
@@ -125,6 +159,43 @@ void find_operator_table_uses(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// Tells whether torch may read texts of the file as types. It runs those as code.
+bool writes_types_as_text(const Candidate& candidate) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const bool is_text = tree.is(id, "string");
+    if (is_text && tree.around(id, {"type"}) != kNoNode) return true;
+    if (!is_text && !tree.is(id, "identifier")) continue;
+    const std::string name = normal_identifier(candidate.text(id));
+    constexpr auto kTypes = std::to_array<std::string_view>(
+        {"__annotations__", "__signature__", "__annotate__", "make_dataclass", "NamedTuple"});
+    if (std::ranges::any_of(kTypes, [&](auto part) { return name.find(part) != name.npos; }))
+      return true;
+  }
+  return false;
+}
+
+// Matches a call of infer_schema, which reads the types of a function's parameters, the import of
+// its module, and hasattr(torch.library, "name").
+bool asks_for_a_schema(const Candidate& candidate, const Use& use) {
+  constexpr std::string_view old_module = "torch._custom_op.impl";
+  if (use.path == old_module) return candidate.names.imports().contains(use.node);
+  if (use.path == "torch.library.infer_schema" || use.path == "torch._custom_op.impl.infer_schema")
+    return (use.called || candidate.names.imports().contains(use.node)) &&
+           !writes_types_as_text(candidate);
+  const SyntaxTree& tree = candidate.tree;
+  const NodeId arguments = tree[use.node].parent;
+  if (use.path != "torch.library" || !tree.is(arguments, "argument_list")) return false;
+  const auto given = tree.children(arguments);
+  return given.size() == 2 && given.front() == use.node && tree.is(given.back(), "string") &&
+         candidate.text(tree.child(tree[arguments].parent, "function")) == "hasattr" &&
+         candidate.only_calls("hasattr");
+}
+
+}  // namespace
+
 void find_hidden_dispatch(const Candidate& candidate, Places& places) {
   constexpr auto kInner = std::to_array<std::string_view>({"torch._C",
                                                            "torch.library",
@@ -157,7 +228,8 @@ void find_hidden_dispatch(const Candidate& candidate, Places& places) {
         std::ranges::any_of(kInner, [&](auto name) { return is_or_is_in(use.path, name); });
     const bool is_harmless =
         !use.assigned && (std::ranges::find(kHarmless, use.path) != kHarmless.end() ||
-                          is_name_of_generated_code(use.path) || is_idle_import(candidate, use));
+                          is_name_of_generated_code(use.path) || is_idle_import(candidate, use) ||
+                          asks_for_a_schema(candidate, use));
     if (use.imported && is_inner && !is_harmless && !is_own_operator(candidate, use))
       places.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
   }

@@ -74,6 +74,13 @@ namespace {
 bool asks_for_one_process(std::string_view path) {
   constexpr auto kQuestions = std::to_array<std::string_view>({"is_available",
                                                                "is_initialized",
+                                                               "is_nccl_available",
+                                                               "is_gloo_available",
+                                                               "is_mpi_available",
+                                                               "is_ucc_available",
+                                                               "is_xccl_available",
+                                                               "is_backend_available",
+                                                               "is_torchelastic_launched",
                                                                "get_world_size",
                                                                "get_rank",
                                                                "get_process_group_ranks",
@@ -97,7 +104,9 @@ bool asks_for_one_process(std::string_view path) {
                                                                "DeviceMesh"});
   constexpr std::string_view kModule = "torch.distributed";
   if (path == kModule) return true;
-  const std::string_view rest = path.substr(std::min(path.size(), kModule.size() + 1));
+  std::string_view rest = path.substr(std::min(path.size(), kModule.size() + 1));
+  constexpr std::string_view inner = "distributed_c10d.";  // where these names are defined
+  if (rest.starts_with(inner)) rest.remove_prefix(inner.size());
   return std::ranges::find(kQuestions, rest.substr(0, rest.find('.'))) != kQuestions.end();
 }
 

@@ -171,5 +171,81 @@ RC_GTEST_PROP(Reach, SeesABuiltinInAnyExpression, ()) {
   RC_ASSERT(has(with_line("x = " + expression), "dynamic_code"));
 }
 
+TEST(Reach, LetsAFileCompareTypesOfFunctions) {
+  const std::string types = "import types\n";
+  for (const char* line :
+       {"x = isinstance(y, types.FunctionType)", "x = isinstance(y, (types.FunctionType, int))",
+        "x = type(y) is types.FunctionType", "x = type(y) is not types.LambdaType",
+        "x = not isinstance(y, types.ModuleType) and callable(y)"})
+    EXPECT_EQ(with_line(types + line), Rules{}) << line;
+  for (const char* line :
+       {"x = types.FunctionType(y, {})", "x = types.LambdaType(y, {})", "x = [types.FunctionType]",
+        "x = isinstance(types.FunctionType, y)", "x = f(y, types.FunctionType)",
+        "x = y == types.FunctionType", "x = isinstance(y, types.FunctionType(y, {}))",
+        "x = isinstance(y, types.FunctionType.__call__)",
+        "isinstance = f\nx = isinstance(y, types.FunctionType)",
+        "def isinstance(y, t):\n    return t(y, {})\nx = isinstance(y, types.FunctionType)"})
+    EXPECT_TRUE(has(with_line(types + line), "dynamic_code")) << line;
+}
+
+TEST(Reach, LetsAFileAskForADistributedLibrary) {
+  for (const char* line : {"torch.distributed.is_nccl_available()",
+                           "torch.distributed.distributed_c10d.is_xccl_available()",
+                           "from torch.distributed import is_mpi_available\nis_mpi_available()"})
+    EXPECT_EQ(with_line(line), Rules{}) << line;
+  for (const char* line :
+       {"torch.distributed.distributed_c10d.init_process_group('nccl')", "torch.distributed.run()",
+        "torch.distributed.is_there()", "x = torch.distributed.distributed_c10d"})
+    EXPECT_TRUE(has(with_line(line), "process_access")) << line;
+}
+
+TEST(Reach, LetsAFileAskForASchema) {
+  const std::string asks =
+      "if hasattr(torch.library, 'infer_schema'):\n"
+      "    schema = torch.library.infer_schema(f, mutates_args=())\n"
+      "else:\n"
+      "    import torch._custom_op.impl\n"
+      "    schema = torch._custom_op.impl.infer_schema(f, ())\n";
+  EXPECT_EQ(with_line("def f(x: torch.Tensor) -> torch.Tensor:\n    return x\n" + asks), Rules{});
+  for (const char* line :
+       {"def f(x: 'print(1)'):\n    return x\n", "f.__annotations__['x'] = y\n", "hasattr = g\n",
+        "g(torch.library)\n", "g(torch.library.infer_schema)\n",
+        "torch._custom_op.impl.CustomOp('aten::relu')\n", "hasattr(torch.library, y)\n"})
+    EXPECT_TRUE(has(with_line(line + asks), "hidden_dispatch")) << line;
+}
+
+TEST(Reach, NotesACompiledFunctionThatTheFileDefines) {
+  const auto notes = [](const std::string& line) {
+    std::set<std::string> found;
+    for (const Finding& finding : inspect_kernel(kHonest + line + "\n", Policy::strict))
+      found.insert(finding.rule);
+    return found;
+  };
+  for (const char* line :
+       {"@torch.compile\ndef f(x):\n    return x",
+        "@torch.compile(fullgraph=True)\ndef f(x):\n    return x",
+        "from torch import compile\n@compile(dynamic=True)\ndef f(x):\n    return x"}) {
+    EXPECT_EQ(with_line(line), Rules{}) << line;
+    EXPECT_TRUE(notes(line).contains("compiled_function")) << line;
+  }
+  for (const char* line :
+       {"@torch.compile\nclass C:\n    pass", "f = torch.compile(y)",
+        "@g(torch.compile)\ndef f(x):\n    return x", "from torch import compile\nf = compile(y)",
+        "@torch.compile.__wrapped__\ndef f(x):\n    return x"})
+    EXPECT_TRUE(has(with_line(line), "torch_compiler")) << line;
+}
+
+TEST(Reach, SaysThatASettingOfACompilerIsOne) {
+  for (const Finding& finding :
+       inspect_kernel(kHonest + "x = torch.compiler.config.dynamic_sources\n", Policy::strict))
+    if (finding.rule == "torch_compiler") {
+      EXPECT_EQ(finding.message,
+                "`torch.compiler.config.dynamic_sources` sets up torch's compiler, which may write "
+                "no kernel here; leave the setting out");
+      return;
+    }
+  ADD_FAILURE() << "nothing is said";
+}
+
 }  // namespace
 }  // namespace tritonsmith::inspect

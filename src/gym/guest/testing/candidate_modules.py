@@ -53,6 +53,9 @@ AUTOTUNE = '''
 @triton.autotune(configs=[triton.Config({"BLOCK": b}, num_warps=w) for b in (128, 256) for w in (2, 4)], key=["n"])'''
 
 GOOD = {
+    "compiled function that never runs": candidate(
+        LAUNCH.format("kernel[(16,)](self.linear(x), y, n, self.scale, BLOCK=128)"),
+        KERNEL + "\n@torch.compile\ndef plain(x):\n    return x.view(-1)\n", "self.fast = torch.compile(self.linear)"),
     "callable grid": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale, BLOCK=256)")),
     "tuple grid": candidate(LAUNCH.format("kernel[(triton.cdiv(n, 256), 1, 1)](x, y, n, self.scale, 256, num_warps=8, num_stages=2)")),
     "grid variable and keywords": candidate(LAUNCH.format("grid = (triton.cdiv(n, 256),)\nkernel[grid](x_ptr=x, y_ptr=y, n=n, scale=self.scale, BLOCK=256)")),
@@ -327,6 +330,11 @@ BAD = {
     "global variable": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"), "\nGAIN = 3.0\n" + KERNEL.replace("* scale", "* GAIN")), "compile_error", "GAIN", "global variable"),
     "missing argument": (candidate(LAUNCH.format("kernel[(1,)](x, y, n)")), "exception", "kernel[(1,)](x, y, n)", "missing"),
     "unknown option": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64, warps=4)")), "exception", "warps=4", "warps"),
+    "compiled function": (candidate(LAUNCH.format("kernel[(16,)](plain(x), y, n, self.scale, BLOCK=128)"),
+                                    KERNEL + "\n@torch.compile(dynamic=True)\ndef plain(x):\n    return x.view(-1)\n"),
+                          "not_captured", "plain(x)", "torch.compile has compiled"),
+    "compiled module": (candidate("return self.fast(x)", init="self.fast = torch.compile(self.linear)"),
+                        "not_captured", "self.fast(x)", "torch.compile has compiled"),
     "item": (candidate("return x * x.max().item()"), "data_dependent", "x.max().item()", "value of a tensor"),
     "condition": (candidate("if x.sum() > 0:\n    return x\nreturn -x"), "data_dependent", "if x.sum() > 0:", "value of a tensor"),
     "tolist": (candidate("return x * x[0].tolist()[0]"), "data_dependent", "tolist", ""),

@@ -3,6 +3,8 @@
 The answers are those of the chip that kernels are compiled for (device_properties.py). Nothing runs. A question that needs a run, such as for a measured time, ends the capture with an error class.
 """
 
+import copy
+import functools
 import sys
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -43,8 +45,27 @@ def guard(*args, **kwargs):
 
 
 def unchanged(target=None, *args, **kwargs):
-    """Replaces torch.compile, torch.jit.script and similar functions. A capture records eager behaviour."""
+    """Replaces torch.jit.script and similar functions. A capture records eager behaviour."""
     return target if target is not None else lambda function: function
+
+
+def compiled(model=None, *args, **kwargs):
+    """Replaces torch.compile. A task's module stays as it is. A candidate may compile a function that never runs: calling
+    it ends the capture, since another compiler would write what runs."""
+    if model is None:
+        return compiled
+    recorder = whole_operators.recorder()
+    if recorder is None or not recorder.seeds:
+        return model
+
+    def refused(*args, **kwargs):
+        raise CaptureStop("not_captured", "a function that torch.compile has compiled is called, so another compiler would "
+                                          "write what it computes; write that as a Triton kernel, or leave torch.compile out")
+    if isinstance(model, torch.nn.Module):
+        model = copy.copy(model)
+        model.forward = refused
+        return model
+    return functools.wraps(model)(refused)
 
 
 def apply_to_module(self, function, recurse=True):
@@ -77,7 +98,7 @@ def install():
     torch.Stream, torch.Event = VirtualStream, VirtualEvent
     torch._C._set_cudnn_enabled(False)  # otherwise convolutions ask the device for its algorithms
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
-    torch.compile = unchanged
+    torch.compile = compiled
     torch.jit.script = torch.jit.trace = unchanged
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)

@@ -45,6 +45,8 @@ FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"
 ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
+# The last line of a kernel's text whose launch passes enable_fp_fusion=False: no product and sum become one instruction.
+UNFUSED = "// enable_fp_fusion: false"
 TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
 MEMORY = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOM", "RED", "LDGSTS", "UBLKCP", "UTMA")
 MOST_INSTRUCTIONS = 10
@@ -194,7 +196,8 @@ def number_in(pattern, text):
 def lower_to_llvm(request, backend):
     """Returns the LLVM IR, the options and Triton's metadata, among them the shared memory."""
     names = ("num_warps", "num_stages", "num_ctas", "maxnreg")
-    options = backend.parse_options({name: request[name] for name in names if request.get(name)})
+    given = {name: request[name] for name in names if request.get(name)}
+    options = backend.parse_options({**given, "enable_fp_fusion": not request["ttir"].rstrip().endswith(UNFUSED)})
     check_text(request["ttir"])
     context = ir.context()
     ir.load_dialects(context)

@@ -40,6 +40,18 @@ class Compiler(unittest.TestCase):
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
 
+    def test_products_and_sums_stay_apart_if_the_launch_asks_for_it(self):
+        kernels = candidate_modules.KERNEL.replace("tl.maximum(x, 0.0) * scale", "tl.maximum(x * scale + 0.25, 0.0)")
+        texts = []
+        for option, fused in (("", True), (", enable_fp_fusion=True", True), (", enable_fp_fusion=False", False)):
+            launch = f"kernel[(16,)](x, y, n, self.scale, BLOCK=128{option})"
+            kernel, = capture_candidate(candidate_modules.candidate(candidate_modules.LAUNCH.format(launch), kernels))["plan"]["kernels"]
+            answer = compile_kernel({**kernel, "target": "sm_90", "wants_ptx": True})
+            self.assertEqual("fma.rn" in answer["ptx"], fused, option)
+            texts.append(kernel["ttir"])
+        self.assertEqual(texts[2].splitlines()[-1], "// enable_fp_fusion: false")
+        self.assertEqual(texts[0].splitlines()[:-1], texts[1].splitlines()[:-1])
+
     def test_edited_ptx_takes_the_place_of_the_compilers(self):
         kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}
         original = compile_kernel({**kernel, "wants_ptx": True})

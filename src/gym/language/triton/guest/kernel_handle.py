@@ -9,7 +9,7 @@ from .errors import CaptureStop
 from .triton_driver import VirtualDriver
 
 # These options change the compiled code, and a plan holds them. All other options must keep their default.
-CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion")
 
 
 class Pointer:

@@ -1,0 +1,25 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gelu(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets, 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476)), mask=mask)
+
+
+class ModelNew(nn.Module):
+    @torch.compile(fullgraph=True, dynamic=True)
+    def backward_of(self, x, gradient):
+        cdf = 0.5 * (1.0 + torch.erf(x * 0.7071067811865476))
+        return gradient * (cdf + x * torch.exp(-0.5 * x * x) * 0.3989422804014327)
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        n = x.numel()
+        gelu[(triton.cdiv(n, 512),)](x, y, n, BLOCK=512)
+        return y
