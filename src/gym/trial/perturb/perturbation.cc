@@ -21,7 +21,7 @@ std::span<const PerturbationRow> perturbation_rows() {
       {.kind = sparse, .what_is_done = ""},
       {.kind = shifted, .what_is_done = "100 added to the inputs", .shows_weakness = true},
       {.kind = lowered, .what_is_done = "110 taken from the inputs", .shows_weakness = true},
-      {.kind = small, .what_is_done = "the inputs divided by 256", .shows_weakness = true},
+      {.kind = small, .what_is_done = "inputs 20 or 256 times smaller", .shows_weakness = true},
       {.kind = uneven,
        .what_is_done = "rows of zeros, of one value and in order, and single large elements in the "
                        "inputs",
