@@ -96,6 +96,9 @@ class Session:
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
+        for parameter in parameters:
+            if self.recorder.constants.is_read(parameter["tensor"]):
+                parameter["read"] = True
         answer = {**plan, **{name: list(plan[name]) for name in ("tensors", "kernels", "steps")},
                   "outputs": outputs, "mutated_inputs": self.mutated(inputs),
                   "read_inputs": read_inputs(inputs, self.recorder)}

@@ -192,6 +192,13 @@ class Candidates(unittest.TestCase):
         plan = good_plan("autotune")
         self.assertEqual([choice["grid"][0] for choice in choices], [16, 16, 8, 8])
         self.assertEqual([plan["kernels"][choice["kernel"]]["num_warps"] for choice in choices], [2, 4, 2, 4])
+        self.assertRegex(choices[3]["config"], "^BLOCK: 256, num_warps: 4(, num_ctas: 1)?, num_stages: 3$")
+
+    def test_a_weight_that_python_reads_is_marked(self):
+        for value, names in (("self.gain.item()", ["gain"]), ("self.scale", [])):
+            body = candidate_modules.LAUNCH.format(f"kernel[(16,)](x, y, n, {value}, BLOCK=128)")
+            plan = capture_candidate(candidate_modules.candidate(body, init="self.gain = nn.Parameter(torch.ones(1))"))["plan"]
+            self.assertEqual([entry["name"] for entry in plan["parameters"] if entry.get("read")], names)
 
     def test_a_call_that_no_later_call_repeats_is_refused(self):
         fresh = candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)")

@@ -36,6 +36,17 @@ TEST(Advice, SaysNothingOfTf32WhereNoFloat32IsMultipliedSo) {
   EXPECT_EQ(message_after(ErrorClass::wrong_value, ""), "");
 }
 
+TEST(Advice, NamesAWeightThatPythonRead) {
+  plan::Plan plan{.parameters = {{.name = "bias"}, {.name = "scale", .is_read = true}}};
+  Verdict verdict{.error = VerdictError{.error_class = ErrorClass::wrong_value}};
+  add_advice(plan, verdict);
+  EXPECT_NE(verdict.error->message.find("Python read the value of `scale`"), std::string::npos);
+  plan.parameters.back().is_read = false;
+  verdict.error->message.clear();
+  add_advice(plan, verdict);
+  EXPECT_EQ(verdict.error->message, "");
+}
+
 TEST(Advice, SaysWhatToDoAboutWhatIsTooLarge) {
   EXPECT_NE(message_after(ErrorClass::too_large_to_evaluate, "").find("--backend replay"),
             std::string::npos);

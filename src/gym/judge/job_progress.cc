@@ -107,6 +107,20 @@ Finding edited_ptx(const CompileUnit& unit, const compile::CompiledKernel& compi
                                  compiled.instructions.empty() ? "" : "; ", compiled.instructions)};
 }
 
+// Returns the first autotune config whose kernel this is, as " (config 2: BLOCK: 64)".
+std::string config_of(const plan::Plan& plan, std::size_t kernel) {
+  for (const plan::PlanStep& step : plan.steps) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+    if (launch == nullptr) continue;
+    for (std::size_t c = 0; c < launch->choices.size(); ++c) {
+      const plan::LaunchChoice& choice = launch->choices[c];
+      if (choice.kernel == static_cast<int>(kernel) && !choice.config.empty())
+        return fmt::format(" (config {}: {})", c + 1, choice.config);
+    }
+  }
+  return {};
+}
+
 // Returns false if one of the kernels did not compile.
 bool add_kernels(const JobProgress& progress, Verdict& verdict) {
   verdict.kernels.resize(progress.plan->kernels.size());
@@ -121,6 +135,8 @@ bool add_kernels(const JobProgress& progress, Verdict& verdict) {
         failure != nullptr && all && !is_passed_over(progress, unit)) {
       VerdictError error = failure->error;
       if (error.line == 0) error.line = progress.plan->kernels.at(unit.kernels.front()).line;
+      if (!failure->undisturbed)  // else it is about all kernels together
+        error.message += config_of(*progress.plan, unit.kernels.front());
       set_error(verdict, std::move(error), Fault::candidate, progress.job.kernel);
       all = false;
     }

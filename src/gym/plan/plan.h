@@ -48,6 +48,7 @@ struct PlanParameter {
   int tensor = 0;
   ParameterKind kind = ParameterKind::parameter;
   bool is_frozen = false;  // a parameter that takes no gradient
+  bool is_read = false;    // Python has read its values, which the plan keeps as they were
   bool operator==(const PlanParameter&) const = default;
 };
 
@@ -78,6 +79,8 @@ struct LaunchChoice {
   int kernel = 0;
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::vector<Value> arguments;  // TensorRef, int64, double or bool
+  // The autotuner's config in words, as "BLOCK: 64, num_warps: 4". Empty without an autotuner.
+  std::string config;
   bool operator==(const LaunchChoice&) const = default;
 };
 

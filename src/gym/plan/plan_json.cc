@@ -97,6 +97,7 @@ Result<PlanParameter> parameter_from_json(const Json& json) {
   TRY_ASSIGN(parameter.name, short_text(reader, "name"));
   parameter.kind = reader.enumerated("kind", std::optional(ParameterKind::parameter));
   parameter.is_frozen = reader.boolean("frozen", false);
+  parameter.is_read = reader.boolean("read", false);
   TRY(reader.status());
   TRY_ASSIGN(parameter.tensor, small(member(json, "tensor"), 0, kMostTensors - 1));
   return parameter;
@@ -137,6 +138,13 @@ Result<LaunchChoice> choice_from_json(const Json& json) {
   }
   TRY(read_list(json, "arguments", plan_limits::kArguments, choice.arguments,
                 [](const Json& item) { return value_from_json(item); }));
+  JsonReader reader(json);
+  choice.config = reader.string("config", "");
+  TRY(reader.status());
+  const bool is_plain =
+      std::ranges::all_of(choice.config, [](char c) { return c >= ' ' && c <= '~'; });
+  if (choice.config.size() > plan_limits::kName || !is_plain)
+    return fail("'config' must be at most {} plain characters", plan_limits::kName);
   return choice;
 }
 
@@ -305,10 +313,12 @@ struct StepToJson {
   }
   void operator()(const LaunchStep& launch) const {
     json["launch"] = Json::array();
-    for (const LaunchChoice& choice : launch.choices)
+    for (const LaunchChoice& choice : launch.choices) {
       json["launch"].push_back({{"kernel", choice.kernel},
                                 {"grid", choice.grid},
                                 {"arguments", values_to_json(choice.arguments)}});
+      if (!choice.config.empty()) json["launch"].back()["config"] = choice.config;
+    }
     if (launch.choices.size() > 1) json["tuned"] = true;
     if (launch.restores) json["restores"] = true;
   }
@@ -360,6 +370,7 @@ Json to_json(const Plan& plan) {
     Json entry = {
         {"name", parameter.name}, {"tensor", parameter.tensor}, {"kind", name_of(parameter.kind)}};
     if (parameter.is_frozen) entry["frozen"] = true;
+    if (parameter.is_read) entry["read"] = true;
     json["parameters"].push_back(std::move(entry));
   }
   for (const PlanKernel& kernel : plan.kernels) json["kernels"].push_back(kernel_to_json(kernel));

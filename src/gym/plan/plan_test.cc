@@ -26,7 +26,7 @@ Json small_plan() {
       {"dtype": "int64", "shape": [2], "stride": [1], "offset": 0, "storage": 3, "storage_bytes": 16}],
     "init_args": [{"i": 8}, {"list": [{"none": true}, {"dtype": "float16"}]}],
     "inputs": [{"tensor": 0}, {"value": {"f": "inf"}}],
-    "parameters": [{"name": "weight", "tensor": 1, "kind": "parameter"}],
+    "parameters": [{"name": "weight", "tensor": 1, "kind": "parameter", "read": true}],
     "kernels": [{"name": "relu", "ttir": "module {}", "num_warps": 4, "num_stages": 3, "num_ctas": 1,
                  "arguments": ["*fp32", "*fp32", "i32", "fp32"], "line": 7}],
     "steps": [
@@ -37,7 +37,7 @@ Json small_plan() {
       {"phase": "forward", "aten": "aten::add.Tensor", "args": [{"t": 0}, {"t": 1}], "kwargs": {}, "outputs": [2], "line": 9},
       {"phase": "forward", "tuned": true, "line": 10, "launch": [
         {"kernel": 0, "grid": [4, 1, 1], "arguments": [{"t": 2}, {"t": 2}, {"i": 32}, {"f": 1.5}]},
-        {"kernel": 0, "grid": [2, 1, 1], "arguments": [{"t": 2}, {"t": 2}, {"i": 32}, {"f": 1.5}]}]}],
+        {"kernel": 0, "grid": [2, 1, 1], "arguments": [{"t": 2}, {"t": 2}, {"i": 32}, {"f": 1.5}], "config": "BLOCK: 64"}]}],
     "outputs": {"dict": [["y", {"t": 2}], ["n", {"complex": [1, "nan"]}]]},
     "mutated_inputs": [0]})");
 }

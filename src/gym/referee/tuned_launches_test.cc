@@ -27,8 +27,9 @@ plan::PlanBuilder tuned_candidate(int launches, int configs) {
     candidate.launch(kernel, {plan::t(from), plan::t(to), plan::i(0)});
     auto& choices = std::get<plan::LaunchStep>(candidate.plan().steps.back().action).choices;
     for (int config = 1; config < configs; ++config)
-      choices.push_back(
-          {.kernel = kernel, .arguments = {plan::t(from), plan::t(to), plan::i(config)}});
+      choices.push_back({.kernel = kernel,
+                         .arguments = {plan::t(from), plan::t(to), plan::i(config)},
+                         .config = fmt::format("BLOCK: {}", config)});
   };
   if (launches == 2) tune(x, z);
   tune(launches == 2 ? z : x, y);
@@ -50,7 +51,7 @@ TEST(TunedLaunches, TriesEveryAutotuneConfig) {
   const auto report =
       judge_tuned(language::task_of("aten::relu"), tuned_candidate(1, 3), wrong_in_the_third);
   EXPECT_EQ(error_class(report), "wrong_value");
-  EXPECT_NE(error_message(report).find("config 3 in line 12"), std::string::npos)
+  EXPECT_NE(error_message(report).find("config 3 (BLOCK: 2) in line 12"), std::string::npos)
       << error_message(report);
 }
 

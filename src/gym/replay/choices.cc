@@ -15,9 +15,13 @@ const plan::LaunchChoice& chosen_of(const plan::LaunchStep& launch, std::size_t 
 
 std::string text_of(const Choices& choices, const plan::Plan& plan) {
   std::string text;
-  for (const auto& [step, choice] : choices)
-    text += fmt::format("{}config {} in line {}", text.empty() ? "" : ", ", choice + 1,
-                        plan.steps.at(step).line);
+  for (const auto& [step, choice] : choices) {
+    const auto& launch = std::get<plan::LaunchStep>(plan.steps.at(step).action);
+    const std::string& config = chosen_of(launch, step, choices).config;
+    text +=
+        fmt::format("{}config {}{} in line {}", text.empty() ? "" : ", ", choice + 1,
+                    config.empty() ? "" : fmt::format(" ({})", config), plan.steps.at(step).line);
+  }
   return text;
 }
 

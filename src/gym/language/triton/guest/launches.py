@@ -23,7 +23,7 @@ from .values import number
 from .triton_driver import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-ARGUMENTS, IR_BYTES = 256, 4 << 20  # as in docs/plan.md
+ARGUMENTS, IR_BYTES, CONFIG_CHARACTERS = 256, 4 << 20, 200  # as in docs/plan.md
 # A launch may pass these options. They change nothing in the code, or Triton IR shows what they change. In a plan each
 # launch begins after the one before it has ended, which is what a launch by launch_pdl must allow for.
 HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_pdl", "launch_cooperative_grid",
@@ -77,6 +77,14 @@ def restores(tuner, configs):
                 any(config.pre_hook is not None for config in configs))
 
 
+def words_of(config):
+    """Returns the values of a config for a message, such as "BLOCK: 64, num_warps: 4". A value may be any object of the file."""
+    shown = (bool, int, float, str, type(None))
+    words = ", ".join(f"{name}: {value if type(value) in shown else type(value).__name__}"
+                      for name, value in config.all_kwargs().items() if value is not None)
+    return ascii(words)[1:-1][:CONFIG_CHARACTERS]
+
+
 class Launches:
     """Holds the launches of one capture: the kernels by specialisation, and the choices of a tuner while it runs."""
 
@@ -86,6 +94,7 @@ class Launches:
         self.signatures = []  # for each kernel, the types of the arguments that have a name
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.collected = None
+        self.config = ""    # the config of the tuner's choice in words
 
     def run(self, function, args, grid, warmup, kwargs):
         if threading.current_thread() is not threading.main_thread():
@@ -107,6 +116,8 @@ class Launches:
         values = [self.behind(part) for name, type_, value in zip(handle.names, self.signatures[handle.index], values)
                   for part in tuples.leaves(name, type_, value)]
         choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
+        if self.config:
+            choice["config"] = self.config
         self.forget_constants(values)
         if 0 in grid:
             return handle  # Triton launches nothing in this case
@@ -255,14 +266,14 @@ class Launches:
                 if conflicts := kwargs.keys() & config.kwargs.keys():
                     raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}.")
                 hooked = self.run_config_hook(tuner, config, kwargs, hooked)
-                self.collected, tuner.best_config = choices, config
+                self.collected, tuner.best_config, self.config = choices, config, words_of(config)
                 try:
                     handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
                 except CompileTimeAssertionFailure as error:  # Triton skips such configs, too
                     failed = error
                 self.collected = None
         finally:
-            self.collected, tuner.nargs = None, None
+            self.collected, tuner.nargs, self.config = None, None, ""
         if handle is None:
             raise failed
         tuner.best_config = configs[0]
