@@ -368,7 +368,25 @@ TEST_F(RefereeTest, StateWhoseElementsShareMemoryIsPutBack) {
                               return language::relu_kernel()(a);
                             });
   EXPECT_TRUE(report.correct) << error_message(report);
-  EXPECT_EQ(most, 3) << "of one trial's three calls";
+  EXPECT_EQ(most, 2 + 4096 + 1) << "of two calls, and one as if 4,096 had come between";
+}
+
+TEST_F(RefereeTest, SeesACountThatChangesWhatLaterCallsCompute) {
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), count = candidate.tensor({1}),
+            y = candidate.tensor({language::kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  candidate.aten(plan::Phase::init, "aten::zeros", {plan::ints({1})}, {count})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+      .launch(kernel, {plan::t(x), plan::t(y), plan::t(count)})
+      .returns(plan::t(y));
+  const auto report = judge(
+      language::task_of("aten::relu"), candidate, [&](std::span<const language::KernelArgument> a) {
+        const bool is_late = (language::floats(a[2])[0] += 1) > 100;
+        return is_late ? language::copy_kernel()(a) : language::relu_kernel()(a);
+      });
+  EXPECT_EQ(error_class(report), "state_carried");
 }
 
 TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
