@@ -62,7 +62,7 @@ def main():
         task, *others = sorted((out / "heldout").glob("*.py"))
         assert len(others) == 2 and task.read_text().startswith("# instruction: For x ["), task.read_text()
         assert f"try it: tritonsmith write {out / 'heldout'}/" in first.stdout and str(checkpoint) in first.stdout
-        write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3"],
+        write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3", "--strategy", "sequential"],
                                capture_output=True, text=True, timeout=300)
         assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
         told = re.search(r"3 completions, 0 verified, (\d+) tokens", write.stderr)
