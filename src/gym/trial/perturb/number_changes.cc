@@ -44,7 +44,7 @@ std::vector<double> common_numbers(std::span<const InputDraw> draws) {
   double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
   int count = 0;
   for (const InputDraw& draw : draws) {
-    if (draw.kind != DrawKind::whole) continue;
+    if (draw.kind != plan::analysis::DrawKind::whole) continue;
     low = std::max(low, draw.low);
     high = std::min(high, draw.high);
     ++count;
