@@ -191,7 +191,7 @@ struct Pair {
 std::string allowed_text(const Mismatch& mismatch, Pair at_first, const CompareOptions& how) {
   const double off = std::abs(at_first.got - at_first.expected);
   const double allowed = how.tolerance.value * (1 + std::abs(at_first.expected));
-  const std::string worst =
+  std::string worst =
       mismatch.worst > 0
           ? fmt::format("; the worst is {:.3g} times as far off as is allowed", mismatch.worst)
           : "";

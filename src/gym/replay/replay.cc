@@ -1,6 +1,6 @@
 #include "gym/replay/replay.h"
 
-#include <ATen/Functions.h>
+#include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 
