@@ -222,6 +222,23 @@ bool count_many_calls(const std::vector<OwnState>& states, const std::vector<at:
   return counts;
 }
 
+// What another call showed: nothing, or how it differs from the reference.
+struct Answer {
+  std::optional<VerdictError> difference;
+};
+
+// Calls the candidate again with the same inputs. Returns nothing if that is impossible.
+std::optional<Answer> answer_same_inputs(RightCall& call, const tensors::TensorTable& after_init,
+                                         TrialResult& result) {
+  auto again = another_replay(call, {.tensors = after_init, .filler = call.sides.filler});
+  if (!again) return std::nullopt;
+  const std::vector<SavedState> hidden = hide_expected(call.sides);
+  auto stop = run_again(call.sides, *again, "draws", result);
+  for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
+  if (result.candidate_stop) return std::nullopt;
+  return Answer{stop ? std::optional(stop->error) : compare_with_reference(call, again->tensors())};
+}
+
 std::vector<at::Tensor> copies_of(const std::vector<OwnState>& states) {
   std::vector<at::Tensor> copies;
   for (const OwnState& own : states) copies.push_back(own.bytes.clone());
@@ -237,40 +254,25 @@ std::optional<VerdictError> answer_after_many_calls(RightCall& call,
   const std::vector<OwnState>& states = call.prepared.own_state;
   const std::vector<at::Tensor> now = copies_of(states);
   if (!count_many_calls(states, before)) return std::nullopt;
-  std::optional<VerdictError> difference;
-  auto again = another_replay(call, {.tensors = after_init, .filler = call.sides.filler});
-  if (again) {
-    const std::vector<SavedState> hidden = hide_expected(call.sides);
-    const auto stop = run_again(call.sides, *again, "draws", result);
-    for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
-    if (!result.candidate_stop)
-      difference =
-          stop ? std::optional(stop->error) : compare_with_reference(call, again->tensors());
-  }
+  const auto answer = answer_same_inputs(call, after_init, result);
   for (std::size_t k = 0; k < states.size(); ++k) states[k].bytes.copy_(now[k]);
-  if (!difference) return std::nullopt;
+  if (!answer || !answer->difference) return std::nullopt;
   return VerdictError{
       .error_class = ErrorClass::state_carried,
       .message =
           "each call adds to memory that the module keeps, and when it has grown as "
           "by many calls, forward does otherwise: " +
-          difference->message};
+          answer->difference->message};
 }
 
 // Calls the candidate with the same inputs, then with others. Returns false if that was impossible.
 bool answers_again(RightCall& call, const tensors::TensorTable& after_init, TrialResult& result) {
-  Sides& sides = call.sides;
   const bool was_intact = call.shared_is_intact;
   const std::vector<at::Tensor> before = copies_of(call.prepared.own_state);
   spoil_outputs(call);
-  auto again = another_replay(call, {.tensors = after_init, .filler = sides.filler});
-  if (!again) return false;
-  const std::vector<SavedState> hidden = hide_expected(sides);
-  auto stop = run_again(sides, *again, "draws", result);
-  for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
-  if (result.candidate_stop) return false;
-  auto difference =
-      stop ? std::optional(stop->error) : compare_with_reference(call, again->tensors());
+  const auto answer = answer_same_inputs(call, after_init, result);
+  if (!answer) return false;
+  std::optional<VerdictError> difference = answer->difference;
   if (!difference && was_intact) difference = changed_shared(call);
   if (difference)
     result.difference =

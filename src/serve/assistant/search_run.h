@@ -22,7 +22,7 @@ struct ModelUse {
 };
 
 struct RunEvents {
-  // Of an accepted kernel of a module with several calls also its verdict for each of them.
+  // An accepted kernel of a module with several calls also has a verdict for each of them.
   std::function<Status(const search::Attempt&, const std::vector<Verdict>& calls)> on_attempt;
   std::function<void(episode::TurnPhase)> on_phase;  // a completion was written, or judged
   std::function<bool()> is_stopped;                  // asked several times a second

@@ -69,7 +69,7 @@ std::optional<std::size_t> number_at_start(std::string_view& path) {
   return number;
 }
 
-// What a replacement of an order's module is made from.
+// Holds what a replacement of an order's module is made from.
 Result<modules::ModuleTasks> module_of(const Json& json) {
   TRY_ASSIGN(const assistant::SearchOrder order, assistant::order_from_json(json));
   return order.has_calls() ? assistant::tasks_of_order(order)

@@ -19,7 +19,7 @@ class ElementMoves {
     at_.push_back(place);
     by_.push_back(static_cast<float>(by));
   }
-  // Of several moves of one element one counts.
+  // If several moves name one element, one of them counts.
   void make(at::Tensor& all) const;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "gym/trial/perturb/element_moves.h"
+
 namespace tritonsmith::gym::trial {
 
 NamedElements::NamedElements(const at::Tensor& tensor, const device::InputChange& change,
@@ -45,7 +47,7 @@ void NamedElements::add(std::int64_t dim, std::int64_t index, double by,
   constexpr int most_tries = 32;
   const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
   for (int tries = 1; tries <= most_tries; ++tries) {
-    const auto any = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(count)));
+    const std::int64_t any = random_place(count, rng_);
     const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
     const std::int64_t row = place / tensor_.size(-1);
     const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
