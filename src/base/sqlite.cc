@@ -68,11 +68,14 @@ std::int64_t Sqlite::changes() const { return sqlite3_changes(database_.get()); 
 
 tl::unexpected<Error> Sqlite::failure(std::string_view doing) const {
   const int code = sqlite3_errcode(database_.get());
-  const char* advice = code == SQLITE_FULL
-                           ? "; free some space and start again, nothing stored is lost"
-                       : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
-                           ? "; move the file away, and it is made anew"
-                           : "";
+  // SQLite calls a full disk an I/O error where it makes its index of the log.
+  const char* advice =
+      code == SQLITE_FULL ? "; free some space and start again, nothing stored is lost"
+      : code == SQLITE_IOERR
+          ? "; see whether the disk is full, and start again, nothing stored is lost"
+      : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
+          ? "; move the file away, and it is made anew"
+          : "";
   return fail("{} {}: {}: {}{}", name_, file_.string(), doing, sqlite3_errmsg(database_.get()),
               advice);
 }

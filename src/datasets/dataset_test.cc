@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "base/file.h"
 #include "base/temp_dir.h"
@@ -154,6 +157,32 @@ TEST_F(Folder, NamesAParquetFileThatIsCutOff) {
 }
 
 // The cache of the hub holds links to files of other names.
+// The limit on a file's size stands for a full disk, which a test cannot make.
+TEST_F(Folder, SaysWhyAParquetFileCannotGrow) {
+  if (parquet_is_missing()) GTEST_SKIP() << why_no_parquet();
+  const std::filesystem::path file = path() / "a.parquet";
+  Schema schema;
+  extend(schema, Json{{"text", ""}});
+  auto writer = write_parquet_rows(file, schema);
+  ASSERT_TRUE(writer) << writer.error().message;
+  std::string noise;  // zstd cannot make it small
+  for (unsigned k = 0; k < 100'000; ++k) noise += fmt::format("{:x}", k * 2'654'435'761U);
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  rlimit small = limit;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  Status written = (*writer)->write(Json{{"text", noise}});
+  if (written) written = (*writer)->finish();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ::signal(SIGXFSZ, before);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, file.string() + ": cannot be written: File too large");
+  writer->reset();
+  EXPECT_TRUE(std::filesystem::is_empty(path()));
+}
+
 TEST(FindDataset, TakesLinksByTheirOwnNames) {
   const auto folder = TempDir::make("links");
   const std::filesystem::path data = folder->path() / "set" / "data";

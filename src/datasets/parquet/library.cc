@@ -1,9 +1,12 @@
 // The entry of libtritonsmith_parquet.so: readers and writers of Parquet files by Arrow.
 #include <arrow/api.h>
 #include <arrow/io/file.h>
+#include <arrow/util/io_util.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/exception.h>
+
+#include <cerrno>
 
 #include "datasets/parquet/from_arrow.h"
 #include "datasets/parquet/interface.h"
@@ -92,8 +95,12 @@ class ParquetWriter : public RowWriter {
 
  private:
   static Status said(const arrow::Status& status) {
-    if (!status.ok()) return fail("{}", status.message().substr(0, 300));
-    return ok();
+    if (status.ok()) return ok();
+    if (const int code = arrow::internal::ErrnoFromStatus(status); code != 0) {
+      errno = code;
+      return fail_errno("cannot be written");
+    }
+    return fail("{}", status.message().substr(0, 300));
   }
   arrow::Status flush() {
     ARROW_ASSIGN_OR_RAISE(const auto rows, batch_.take());
