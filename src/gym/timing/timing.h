@@ -11,6 +11,7 @@
 // rounds. Otherwise it uses results that an earlier round left.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct TimingLimits {
   // agree, the reference needs fewer rounds in this job.
   std::vector<double>* known_reference = nullptr;
   std::vector<TimedRound>* rounds = nullptr;  // receives all rounds that count
+  // Called once, when everything is set up and time is measured from now on.
+  std::function<void()> take_gpu_alone = [] {};
 };
 
 struct TimingOutcome {
