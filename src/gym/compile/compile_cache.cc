@@ -8,10 +8,11 @@ namespace tritonsmith::gym::compile {
 std::string compile_key(const CompileRequest& request, std::string_view compiler_version) {
   // A request that asks for no PTX has the key that it always had.
   const std::string ptx = request.ptx.empty() && !request.wants_ptx ? "" : "\nPTX\n" + request.ptx;
-  return content_key(fmt::format("{} without locations {}|{}|{}|{}|{}|{}\n{}{}",
+  const std::string_view fusion = request.enable_fp_fusion ? "" : "|no fp fusion";
+  return content_key(fmt::format("{} without locations {}|{}|{}|{}|{}|{}{}\n{}{}",
                                  name_of(request.language), compiler_version, request.target,
                                  request.num_warps, request.num_stages, request.num_ctas,
-                                 request.maxnreg, request.code, ptx));
+                                 request.maxnreg, fusion, request.code, ptx));
 }
 
 namespace {

@@ -15,6 +15,9 @@ TEST(CompileKey, DiffersByEverythingThatChangesTheCubin) {
   other.num_warps = 8;
   EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
   other = base;
+  other.enable_fp_fusion = false;
+  EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
+  other = base;
   other.target = "sm_80";
   EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
   EXPECT_NE(compile_key(base, "1"), compile_key(base, "2"));

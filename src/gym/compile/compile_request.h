@@ -20,6 +20,7 @@ struct CompileRequest {
   int num_stages = 3;
   int num_ctas = 1;
   int maxnreg = 0;  // 0: the compiler sets no limit
+  bool enable_fp_fusion = true;
   std::string target = "sm_90";
   // Edited PTX, which is assembled in place of the compiler's own. Empty: there is none.
   std::string ptx;

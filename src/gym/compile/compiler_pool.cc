@@ -22,6 +22,7 @@ std::string request_text(const CompileRequest& request) {
                {"num_ctas", request.num_ctas},
                {"target", request.target}};
   if (request.maxnreg > 0) json["maxnreg"] = request.maxnreg;
+  if (!request.enable_fp_fusion) json["enable_fp_fusion"] = false;
   if (!request.ptx.empty()) json["ptx"] = request.ptx;
   if (request.wants_ptx) json["wants_ptx"] = true;
   return to_line(json);

@@ -223,7 +223,8 @@ std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
       return unit.request.language == kernel.language && unit.request.code == kernel.code &&
              unit.request.num_warps == kernel.num_warps &&
              unit.request.num_stages == kernel.num_stages &&
-             unit.request.num_ctas == kernel.num_ctas && unit.request.maxnreg == kernel.maxnreg;
+             unit.request.num_ctas == kernel.num_ctas && unit.request.maxnreg == kernel.maxnreg &&
+             unit.request.enable_fp_fusion == kernel.enable_fp_fusion;
     });
     if (at == units.end())
       at = units.insert(at, {.request = {.language = kernel.language,
@@ -232,6 +233,7 @@ std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
                                          .num_stages = kernel.num_stages,
                                          .num_ctas = kernel.num_ctas,
                                          .maxnreg = kernel.maxnreg,
+                                         .enable_fp_fusion = kernel.enable_fp_fusion,
                                          .target = plan.target}});
     at->kernels.push_back(k);
   }

@@ -61,6 +61,7 @@ struct PlanKernel {
   int num_stages = 3;
   int num_ctas = 1;
   int maxnreg = 0;                     // 0 if the launch sets no limit
+  bool enable_fp_fusion = true;        // a product and a sum may become one instruction
   std::vector<std::string> arguments;  // "*fp32", "i32", "u1", ...
   int line = 0;                        // the line where the kernel function begins; 0 if unknown
   bool operator==(const PlanKernel&) const = default;

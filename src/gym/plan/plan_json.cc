@@ -117,6 +117,8 @@ Result<PlanKernel> kernel_from_json(const Json& json) {
   TRY_ASSIGN(kernel.num_stages, small_member(json, "num_stages", 0, 64, 3));
   TRY_ASSIGN(kernel.num_ctas, small_member(json, "num_ctas", 1, 16, 1));
   TRY_ASSIGN(kernel.maxnreg, small_member(json, "maxnreg", 0, 255, 0));
+  kernel.enable_fp_fusion = reader.boolean("enable_fp_fusion", true);
+  TRY(reader.status());
   TRY_ASSIGN(kernel.line, small_member(json, "line", 0, kMostLines, 0));
   TRY(read_list(json, "arguments", plan_limits::kArguments, kernel.arguments,
                 [](const Json& item) -> Result<std::string> {
@@ -299,6 +301,7 @@ Json kernel_to_json(const PlanKernel& kernel) {
                {"arguments", kernel.arguments},
                {"line", kernel.line}};
   if (kernel.maxnreg > 0) json["maxnreg"] = kernel.maxnreg;
+  if (!kernel.enable_fp_fusion) json["enable_fp_fusion"] = false;
   return json;
 }
 

@@ -28,7 +28,7 @@ Json small_plan() {
     "inputs": [{"tensor": 0}, {"value": {"f": "inf"}}],
     "parameters": [{"name": "weight", "tensor": 1, "kind": "parameter", "read": true}],
     "kernels": [{"name": "relu", "ttir": "module {}", "num_warps": 4, "num_stages": 3, "num_ctas": 1,
-                 "arguments": ["*fp32", "*fp32", "i32", "fp32"], "line": 7}],
+                 "enable_fp_fusion": false, "arguments": ["*fp32", "*fp32", "i32", "fp32"], "line": 7}],
     "steps": [
       {"phase": "init", "aten": "aten::empty.memory_format", "args": [{"list": [{"i": 8}]}],
        "kwargs": {"device": {"device": "cpu"}}, "outputs": [1], "line": 3},
@@ -73,6 +73,7 @@ TEST(Plan, IsReadAndWrittenWithoutLoss) {
   const auto plan = parse_plan(to_line(small_plan()));
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->kernels[0].arguments.size(), 4u);
+  EXPECT_FALSE(plan->kernels[0].enable_fp_fusion);
   EXPECT_EQ(std::get<LaunchStep>(plan->steps[4].action).choices[1].grid[0], 2);
   EXPECT_EQ(std::get<ConstantStep>(plan->steps[2].action).bytes.size(), 16u);
   const Json written = to_json(*plan);

@@ -103,6 +103,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
                                                         .num_stages = 4,
                                                         .num_ctas = 2,
                                                         .maxnreg = 64,
+                                                        .enable_fp_fusion = false,
                                                         .target = "sm_80",
                                                         .ptx = "ptx",
                                                         .wants_ptx = true,
@@ -113,6 +114,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
   EXPECT_EQ(compile.code + compile.target + compile.ptx, "ttirsm_80ptx");
   EXPECT_EQ(compile.num_warps + compile.num_stages + compile.num_ctas + compile.maxnreg, 78);
   EXPECT_TRUE(compile.wants_ptx);
+  EXPECT_FALSE(compile.enable_fp_fusion);
   EXPECT_EQ(compile.job, 9U);
 }
 

@@ -1,6 +1,6 @@
 """compile_kernel(request) turns the text of Triton IR into a cubin. It runs in a jailed, long-lived compile worker.
 
-request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" (optional), "target": "sm_90"}
+request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" and "enable_fp_fusion" (optional), "target": "sm_90"}
 The answer is {"cubin": base64, "name", "registers", "spills", "shared_bytes"} or {"error": {"class", "message", "line", ...}}.
 With "ptx" in the request, that text is assembled in place of the PTX made here; with "ptx" or "wants_ptx", the answer has the
 "ptx" made here. compiler_pool.cc has checked an edited text before, and compares it with the one made here afterwards.
@@ -45,8 +45,6 @@ FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"
 ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
-# The last line of a kernel's text whose launch passes enable_fp_fusion=False: no product and sum become one instruction.
-UNFUSED = "// enable_fp_fusion: false"
 TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
 MEMORY = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOM", "RED", "LDGSTS", "UBLKCP", "UTMA")
 MOST_INSTRUCTIONS = 10
@@ -197,7 +195,7 @@ def lower_to_llvm(request, backend):
     """Returns the LLVM IR, the options and Triton's metadata, among them the shared memory."""
     names = ("num_warps", "num_stages", "num_ctas", "maxnreg")
     given = {name: request[name] for name in names if request.get(name)}
-    options = backend.parse_options({**given, "enable_fp_fusion": not request["ttir"].rstrip().endswith(UNFUSED)})
+    options = backend.parse_options({**given, "enable_fp_fusion": request.get("enable_fp_fusion", True)})
     check_text(request["ttir"])
     context = ir.context()
     ir.load_dialects(context)

@@ -16,7 +16,6 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, MockTensor, TensorWrapper, create_function_from_signature, get_jit_fn_file_line
 
 from . import descriptors, tuples
-from .compiler import UNFUSED
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, CompiledKernel, Pointer
 from .values import number
@@ -202,14 +201,14 @@ class Launches:
         if len(types) > ARGUMENTS:
             raise CaptureStop("unsupported_launch", f"a kernel of more than {ARGUMENTS} arguments")
         _, line = get_jit_fn_file_line(function)
-        ttir = descriptors.made_on_the_device(str(module))
-        if not options.enable_fp_fusion:
-            ttir += f"{UNFUSED}\n"
-        kernel = {"name": module.get_entry_func_name(), "ttir": ttir, "num_warps": options.num_warps,
+        kernel = {"name": module.get_entry_func_name(), "ttir": descriptors.made_on_the_device(str(module)),
+                  "num_warps": options.num_warps,
                   "num_stages": options.num_stages, "num_ctas": options.num_ctas,
                   "arguments": [type_.replace("*k", "*") for type_ in types], "line": line}
         if options.maxnreg:
             kernel["maxnreg"] = options.maxnreg
+        if not options.enable_fp_fusion:
+            kernel["enable_fp_fusion"] = False
         if len(kernel["ttir"]) > IR_BYTES:
             raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds {IR_BYTES >> 20} MiB")
         self.kernels.append(kernel)
