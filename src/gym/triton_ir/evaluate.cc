@@ -54,6 +54,7 @@ class Evaluation {
  private:
   bool check();
   bool check_argument(std::size_t index);
+  bool check_divisor(std::size_t index);
   void prepare();
   void bind(std::size_t index);
   void run_grid();
@@ -136,9 +137,26 @@ bool Evaluation::check_argument(std::size_t index) {
     fits =
         std::holds_alternative<double>(argument) || std::holds_alternative<std::int64_t>(argument);
   }
-  if (fits) return true;
+  if (fits) return check_divisor(index);
   return refuse(LaunchStatus::bad_launch, fmt::format("argument {} of kernel {} is no {}", index,
                                                       code_.name, to_string(type)));
+}
+
+// A kernel is specialised for arguments that are multiples of 16.
+bool Evaluation::check_divisor(std::size_t index) {
+  const std::int64_t divisor = code_.parameters[index].divisor;
+  const LaunchArgument& argument = launch_.arguments[index];
+  const auto* pointer = std::get_if<PointerArgument>(&argument);
+  const auto* number = std::get_if<std::int64_t>(&argument);
+  if (pointer == nullptr && number == nullptr) return true;
+  const std::int64_t value = pointer != nullptr ? pointer->byte_offset : *number;
+  if (value % divisor == 0) return true;
+  return refuse(
+      LaunchStatus::bad_launch,
+      fmt::format("kernel {} was compiled for an argument {} that is a multiple of {}{}, and the "
+                  "launch passes {}{}",
+                  code_.name, index, divisor, pointer != nullptr ? " bytes" : "",
+                  pointer != nullptr ? "a pointer to byte " : "", value));
 }
 
 Arena Evaluation::make_arena() const {
@@ -317,8 +335,8 @@ void Evaluation::conclude() {
   report_.op_elements = spent_;
   if (!memory_.violated()) return;
   const Violation& first = report_.violations.front();
-  report_.status = first.kind == ViolationKind::assertion ? LaunchStatus::assertion_failed
-                                                          : LaunchStatus::out_of_bounds;
+  const bool is_claim = first.kind == ViolationKind::assertion || first.kind == ViolationKind::hint;
+  report_.status = is_claim ? LaunchStatus::assertion_failed : LaunchStatus::out_of_bounds;
   report_.message = first.message;
   report_.at = first.at;
 }

@@ -94,6 +94,14 @@ void report_shared_elements(const triton_ir::LaunchReport& report, const Bound& 
     add(shared, "shared_between_programs", Severity::note);
 }
 
+void report_false_hints(const triton_ir::LaunchReport& report, std::vector<Finding>& findings) {
+  for (const triton_ir::FalseHint& hint : report.false_hints)
+    findings.push_back({.rule = "false_hint",
+                        .severity = Severity::note,
+                        .line = hint.at.line,
+                        .message = hint.message});
+}
+
 // The most programs of a kernel that a GPU of today runs at once: 148 multiprocessors (B200) with 64
 // warps and 32 programs each.
 std::size_t resident_programs(const plan::PlanKernel& kernel) {
@@ -128,6 +136,7 @@ LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bou
   LaunchOutcome outcome;
   report_double_writes(report, bound, outcome.findings);
   report_shared_elements(report, bound, outcome.findings);
+  report_false_hints(report, outcome.findings);
   if (report.status != triton_ir::LaunchStatus::completed) {
     outcome.error = error_at(class_of(report.status), report.message, report.at);
     const bool nobodys = report.status == triton_ir::LaunchStatus::too_large_to_evaluate ||

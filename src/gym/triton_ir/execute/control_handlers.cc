@@ -57,8 +57,10 @@ void check_assertion(Machine& machine, const Instruction& instruction) {
   const std::uint8_t* holds = machine.input<std::uint8_t>(instruction, 0);
   for (std::uint32_t k = 0; k < instruction.count; ++k)
     if (holds[k] == 0)
-      machine.memory->fail_assertion(
-          instruction, machine.code->texts[static_cast<std::size_t>(instruction.immediate)]);
+      machine.memory->fail(
+          ViolationKind::assertion, instruction,
+          "device assertion failed: " +
+              machine.code->texts[static_cast<std::size_t>(instruction.immediate)]);
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -78,6 +78,31 @@ void descriptor_mask(Machine& machine, const Instruction& instruction) {
   });
 }
 
+// The hardware that copies blocks finds rows by addresses that are multiples of 16 bytes.
+void check_descriptor(Machine& machine, const Instruction& instruction) {
+  constexpr std::int64_t kAlignment = 16, kMostStride = std::int64_t{1} << 40;
+  const std::vector<std::int64_t>& table = machine.table(instruction);
+  const auto rank = static_cast<std::size_t>(table[0]);
+  const std::int64_t bytes = table[1];
+  const std::int64_t* descriptor = machine.input<std::int64_t>(instruction, 0);
+  const std::int64_t* strides = descriptor + 1 + rank;
+  const auto fail = [&](std::string message) {
+    machine.memory->fail(ViolationKind::misaligned, instruction, std::move(message));
+  };
+  if (descriptor[0] % kAlignment != 0)
+    return fail(
+        "a tensor descriptor's base must lie at a multiple of 16 bytes, and this one does not");
+  if (strides[rank - 1] != 1)
+    return fail(fmt::format("a tensor descriptor's last stride must be 1, and this one is {}",
+                            strides[rank - 1]));
+  for (std::size_t d = 0; d + 1 < rank; ++d)
+    if (strides[d] < 0 || strides[d] >= kMostStride / bytes || strides[d] * bytes % kAlignment != 0)
+      return fail(fmt::format(
+          "a tensor descriptor's strides must be multiples of 16 bytes, and stride {} is "
+          "{} elements of {} bytes",
+          d, strides[d], bytes));
+}
+
 Handler descriptor_padding_handler(Element element) {
   switch (element) {
     case Element::i8:

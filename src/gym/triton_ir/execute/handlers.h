@@ -56,6 +56,17 @@ void descriptor_mask(Machine& machine, const Instruction& instruction);
 // depends on the element's register type.
 Handler descriptor_padding_handler(Element element);
 
+// Checks that a GPU can use the descriptor. input 0: the descriptor; table: rank, bytes of an element.
+void check_descriptor(Machine& machine, const Instruction& instruction);
+
+// hint_handlers.cc. immediate: index of the message if the hints are false.
+// Checks that elements which a GPU accesses at once lie side by side. inputs: pointers, mask or none.
+// table: outer, dimension, inner, elements at once, bytes of an element.
+void check_vectors(Machine& machine, const Instruction& instruction);
+// Copies input 0 and gives each group of elements the value of its first. table: rank, shape, group
+// of each dimension.
+Handler repeat_equal_handler(std::size_t bytes);
+
 // reduction_handlers.cc. These reductions and scans combine with one operation, such as
 // "arith.addf". Null for any other. table: outer, axis, inner, Element of the result (for
 // rounding), reverse.

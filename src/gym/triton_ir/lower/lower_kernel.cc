@@ -10,11 +10,13 @@ constexpr std::size_t kMaxInstructions = 1'000'000;
 // Gives each argument a register that keeps its place.
 Status declare_arguments(Lowering& lowering, const Function& kernel) {
   Code& code = lowering.builder().code();
-  for (const BlockArgument& argument : kernel.arguments) {
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const BlockArgument& argument = kernel.arguments[i];
     if (argument.type.is_tensor) return fail("kernel {} takes a tensor by value", kernel.name);
     const Value made = lowering.make_pinned(argument.type);
     lowering.define(argument.value, made);
-    code.parameters.push_back({.type = argument.type, .place = made.place});
+    code.parameters.push_back(
+        {.type = argument.type, .divisor = kernel.argument_divisors[i], .place = made.place});
     code.argument_types.push_back(argument.type);
   }
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
@@ -55,12 +57,16 @@ Status lower(Lowering& lowering, const Operation& operation) {
   if (++lowering.calls().operations > kMaxInstructions)
     return lowering.refuse(operation, "the kernel unfolds to too many operations");
   lowering.builder().set_location(operation.location);
-  if (const ElementwiseOperation* row = find_elementwise(operation.name))
-    return lower_elementwise(lowering, operation, *row);
-  const LowerOperation lower_this = find_lowering(operation.name);
-  if (lower_this == nullptr)
-    return lowering.refuse(operation, "the evaluator has no such operation");
-  return lower_this(lowering, operation);
+  if (const ElementwiseOperation* row = find_elementwise(operation.name)) {
+    TRY(lower_elementwise(lowering, operation, *row));
+  } else {
+    const LowerOperation lower_this = find_lowering(operation.name);
+    if (lower_this == nullptr)
+      return lowering.refuse(operation, "the evaluator has no such operation");
+    TRY(lower_this(lowering, operation));
+  }
+  repeat_hinted_elements(lowering, operation);
+  return ok();
 }
 
 }  // namespace tritonsmith::gym::triton_ir

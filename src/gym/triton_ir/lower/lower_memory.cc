@@ -49,6 +49,7 @@ Status lower_load(Lowering& lowering, const Operation& operation) {
     return lowering.malformed(operation, "its mask does not fit");
   if (inputs.size() > 2 && inputs[2].type != type)
     return lowering.malformed(operation, "its other value does not fit");
+  check_hinted_access(lowering, operation, inputs, 1);
   Value result = lowering.make(type);
   Instruction& made =
       lowering.builder().emit(handler, result.place, {}, static_cast<std::size_t>(type.count()));
@@ -63,6 +64,7 @@ Status lower_store(Lowering& lowering, const Operation& operation) {
   Handler handler = store_handler(pointers.pointee);
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("of {}", name_of(pointers.pointee)));
+  check_hinted_access(lowering, operation, inputs, 2);
   Instruction& made =
       lowering.builder().emit(handler, kNone, {}, static_cast<std::size_t>(pointers.count()));
   for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
@@ -93,6 +95,7 @@ Status lower_atomic(Lowering& lowering, const Operation& operation) {
   Handler handler = atomic_handler(kind, pointers.pointee);
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("'{}' of {}", kind, name_of(pointers.pointee)));
+  check_hinted_access(lowering, operation, inputs, 2);
   Value result = lowering.make(inputs[1].type);
   Instruction& made = lowering.builder().emit(handler, result.place, {},
                                               static_cast<std::size_t>(pointers.count()));
@@ -196,6 +199,9 @@ Result<DescriptorBlock> descriptor_block(Lowering& lowering, const Operation& op
   DescriptorBlock made{descriptor, lowering.make(pointers),
                        lowering.make(block.with_element(Element::i1))};
   auto count = static_cast<std::size_t>(block.count());
+  lowering.builder().emit(check_descriptor, kNone, {descriptor.place}, 1).table =
+      lowering.builder().add_table({static_cast<std::int64_t>(rank),
+                                    static_cast<std::int64_t>(memory_bytes(block.element))});
   lowering.builder()
       .emit(descriptor_addresses, made.addresses.place, {descriptor.place, offsets.place}, count)
       .table = index;

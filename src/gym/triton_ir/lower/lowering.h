@@ -7,6 +7,7 @@
 // operation becomes instructions in order, then ProgramBuilder gives registers their places.
 #pragma once
 
+#include "gym/triton_ir/hints/hints.h"
 #include "gym/triton_ir/lower/program_builder.h"
 #include "gym/triton_ir/syntax/syntax.h"
 
@@ -40,9 +41,12 @@ struct CallState {
 class Lowering {
  public:
   explicit Lowering(const Module& module)
-      : module_(module), values_(static_cast<std::size_t>(module.value_count)) {}
+      : module_(module),
+        hints_(Hints::of(module)),
+        values_(static_cast<std::size_t>(module.value_count)) {}
 
   const Module& module() const { return module_; }
+  const Hints* hints() const { return hints_.get(); }  // null: the kernel has none
   ProgramBuilder& builder() { return builder_; }
   CallState& calls() { return calls_; }
 
@@ -84,6 +88,7 @@ class Lowering {
 
  private:
   const Module& module_;
+  std::unique_ptr<const Hints> hints_;
   ProgramBuilder builder_;
   std::vector<Value> values_;
   std::optional<Refusal> refusal_;

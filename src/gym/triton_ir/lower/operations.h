@@ -46,6 +46,14 @@ Status lower_cat(Lowering& lowering, const Operation& operation);
 Status lower_gather(Lowering& lowering, const Operation& operation);
 Status lower_histogram(Lowering& lowering, const Operation& operation);
 
+// lower_hints.cc
+// Checks an access whose first operand holds its pointers, before it. `mask` is the index of the
+// operand that may hold its mask.
+void check_hinted_access(Lowering& lowering, const Operation& operation,
+                         const std::vector<Value>& inputs, std::size_t mask);
+// Gives elements of the operation's result that count as equal the first one's value.
+void repeat_hinted_elements(Lowering& lowering, const Operation& operation);
+
 // lower_memory.cc
 // Fills a descriptor that is an argument of the kernel.
 Status fill_descriptor(Lowering& lowering, const Function& kernel, std::size_t index);

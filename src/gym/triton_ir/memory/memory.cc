@@ -19,6 +19,8 @@ std::string_view verb(ViolationKind kind) {
       return "misaligned access";
     case ViolationKind::assertion:
       return "assertion";
+    case ViolationKind::hint:
+      return "hint";
   }
   return "";
 }
@@ -255,11 +257,19 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
                            violation->element, name, area->bytes >> area->element_shift, where);
 }
 
-void Memory::fail_assertion(const Instruction& instruction, std::string message) {
+void Memory::fail(ViolationKind kind, const Instruction& instruction, const std::string& message) {
   SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
-  if (Violation* violation = violations_.add(ViolationKind::assertion, program_, at))
-    violation->message = fmt::format("device assertion failed: {} (program ({}, {}, {}), line {})",
-                                     message, program_[0], program_[1], program_[2], at.line);
+  if (Violation* violation = violations_.add(kind, program_, at))
+    violation->message = fmt::format("{} (program ({}, {}, {}), line {})", message, program_[0],
+                                     program_[1], program_[2], at.line);
+}
+
+void Memory::note_false_hint(const Instruction& instruction, const std::string& message) {
+  constexpr std::size_t most = 8;
+  SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
+  if (report_.false_hints.size() < most &&
+      std::ranges::find(report_.false_hints, at, &FalseHint::at) == report_.false_hints.end())
+    report_.false_hints.push_back({.message = message, .at = at});
 }
 
 void Memory::finish() {

@@ -86,7 +86,10 @@ class Memory {
   };
   SuspendedProgram leave_program();
   void resume_program(SuspendedProgram suspended);
-  void fail_assertion(const Instruction& instruction, std::string message);
+  // Reports a violation at the instruction's line. The message says all but where it was.
+  void fail(ViolationKind kind, const Instruction& instruction, const std::string& message);
+  // Reports a hint that is false, and does no harm unless a wrong element is used.
+  void note_false_hint(const Instruction& instruction, const std::string& message);
   void bind(const Code& code);
   bool violated() const { return violations_.any(); }
   // Tells whether the tables about elements take more bytes than the launch may use.

@@ -48,6 +48,7 @@ enum class Atomics { none, scalars, blocks };
 
 struct Parameter {
   ValueType type;
+  std::int64_t divisor = 1;  // the code assumes that the argument is a multiple of it
   std::uint32_t place = 0;
 };
 

@@ -68,7 +68,7 @@ enum class LaunchStatus {
   completed,
   // An access was outside its buffer or misaligned. `violations` has the places.
   out_of_bounds,
-  // tl.device_assert failed. `violations` has the place.
+  // tl.device_assert failed, or a hint is false. `violations` has the place.
   assertion_failed,
   too_large_to_evaluate,  // the budget ran out
   // More programs wait for one that has not started than a GPU runs at once.
@@ -93,7 +93,7 @@ inline constexpr auto enum_names<gym::triton_ir::LaunchStatus> =
 
 namespace tritonsmith::gym::triton_ir {
 
-enum class ViolationKind { load, store, atomic, misaligned, assertion };
+enum class ViolationKind { load, store, atomic, misaligned, assertion, hint };
 
 // The first violation of one operation.
 struct Violation {
@@ -130,6 +130,12 @@ struct SharedElement {
   std::uint64_t elements = 0;  // in this buffer, in total
 };
 
+// Elements that a hint calls equal, and that differ.
+struct FalseHint {
+  std::string message;  // one sentence or two
+  SourceLine at;
+};
+
 struct LaunchReport {
   LaunchStatus status = LaunchStatus::completed;
   std::string message;                         // why it did not complete; else empty
@@ -140,6 +146,7 @@ struct LaunchReport {
   // Accesses that may be no fault. A program read an element beside others' atomics, or wrote an
   // element that several had read after it had waited for another program.
   std::vector<SharedElement> unclear_elements;
+  std::vector<FalseHint> false_hints;  // at most 8
   // The number of different elements that this launch wrote, by buffer.
   std::vector<std::uint64_t> elements_written;
   std::uint64_t op_elements = 0;  // the cost of the evaluation

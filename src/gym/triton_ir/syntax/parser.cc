@@ -1,5 +1,6 @@
 #include "gym/triton_ir/syntax/parser.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "gym/triton_ir/syntax/parser_state.h"
@@ -20,14 +21,14 @@ Status parse_function_argument(ParserState& state, Function& function) {
   TRY(state.scanner.expect(":"));
   BlockArgument argument;
   TRY_ASSIGN(argument.type, parse_type(state.scanner));
-  if (state.scanner.accept("{")) {
-    Operation ignored;
-    TRY(parse_attributes(state, ignored));
-  }
+  Operation attributes;
+  if (state.scanner.accept("{")) TRY(parse_attributes(state, attributes));
   int unused = 0;
   TRY(state.parse_location(unused));
   argument.value = state.define(name);
   function.arguments.push_back(argument);
+  function.argument_divisors.push_back(
+      std::max<std::int64_t>(attributes.integer_attribute("tt.divisibility").value_or(1), 1));
   function.argument_names.push_back(name);
   return ok();
 }
