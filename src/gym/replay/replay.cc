@@ -13,6 +13,7 @@
 #include "gym/plan/operators/operator_name.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/replay/candidate_arguments.h"
+#include "gym/replay/own_width.h"
 
 namespace tritonsmith::gym::replay {
 namespace {
@@ -249,8 +250,19 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
       return kept ? std::nullopt
                   : std::optional(mistake(step, ErrorClass::bad_plan, kept.error().message));
     }
-    auto stack = operator_stack(handle->schema(), call, tensors_,
-                                {options_.precision, options_.device->torch_device()});
+    if (handle->schema().is_mutable() && lies_in(split_, plan_, call))
+      return limit(step, ErrorClass::not_evaluable,
+                   fmt::format("{} has no form in float64: it changes numbers whose bits a view "
+                               "shares",
+                               call.op));
+    const bool at_own_width =
+        options_.precision == Precision::float64 && plan::operators::depends_on_width(call.op);
+    auto stack =
+        at_own_width
+            ? operator_stack(handle->schema(), call, with_own_dtypes(plan_, call, tensors_),
+                             {Precision::as_written, options_.device->torch_device()})
+            : operator_stack(handle->schema(), call, tensors_,
+                             {options_.precision, options_.device->torch_device()});
     if (!stack) return mistake(step, ErrorClass::bad_plan, stack.error().message);
     if (plan_.role == plan::PlanRole::candidate && has_endless_view(*stack))
       return limit(step, ErrorClass::too_large_to_evaluate,
@@ -261,6 +273,11 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
                        fmt::format("{}: {}", call.op, fits.error().message));
     ran_operators_ = true;
     handle->callBoxed(*stack);
+    if (at_own_width) {
+      widen(*stack);
+      const bool is_view = handle->schema().returns().at(0).alias_info() != nullptr;
+      if (is_view) split_.merge(storages_of_results(plan_, call));
+    }
     return keep_outputs(step, call, handle->schema(), *stack);
   } catch (const std::exception& error) {
     if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr)

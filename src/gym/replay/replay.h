@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "gym/device/device.h"
@@ -106,6 +107,9 @@ class Replay {
   ReplayOptions options_;
   plan::analysis::TensorNames names_;
   tensors::TensorTable tensors_;
+  // In float64 a view of a number's bits has memory of its own, so no later write reaches both. The
+  // storages of the plan for which that is so.
+  std::set<int> split_;
   std::map<std::size_t, LaunchTrace> launches_;
   std::vector<Finding> findings_;
   bool ran_operators_ = false, fences_ = true;

@@ -57,6 +57,53 @@ TEST_F(ReplayTest, RewritesDevicesAndTypesOfAFactory) {
   EXPECT_EQ(replay.tensors()[0].scalar_type(), at::kHalf);
 }
 
+// y = (x.view(int32) & -65536).view(float32), which cuts x to its upper 16 bits.
+struct CutNumbers {
+  CutNumbers() {
+    const plan::Value int32{plan::DType::int32}, float32{plan::DType::float32};
+    builder.input(plan::t(x))
+        .aten(plan::Phase::forward, "aten::view.dtype", {plan::t(x), int32}, {bits})
+        .aten(plan::Phase::forward, "aten::bitwise_and.Scalar", {plan::t(bits), plan::i(-65536)},
+              {cut})
+        .aten(plan::Phase::forward, "aten::view.dtype", {plan::t(cut), float32}, {y})
+        .returns(plan::t(y));
+  }
+  plan::PlanBuilder builder{plan::PlanRole::task};
+  const int x = builder.tensor({5});
+  const int bits = builder.tensor({5}, plan::DType::int32);
+  const int cut = builder.tensor({5}, plan::DType::int32);
+  const int y = builder.tensor({5});
+};
+
+TEST_F(ReplayTest, InFloat64AViewOfBitsSeesThoseOfItsOwnDtype) {
+  const CutNumbers task;
+  const at::Tensor x = at::randn({5});
+  Replay narrow(task.builder.plan(), executor, {}),
+      wide(task.builder.plan(), executor, {.precision = Precision::float64});
+  narrow.bind(task.x, x);
+  wide.bind(task.x, x.to(at::kDouble));
+  ASSERT_FALSE(narrow.run(plan::Phase::forward));
+  ASSERT_FALSE(wide.run(plan::Phase::forward));
+  EXPECT_EQ(wide.tensors()[task.y].scalar_type(), at::kDouble);
+  EXPECT_TRUE(at::equal(wide.tensors()[task.y], narrow.tensors()[task.y].to(at::kDouble)));
+  EXPECT_FALSE(at::equal(narrow.tensors()[task.y], x));
+}
+
+TEST_F(ReplayTest, InFloat64NothingMayChangeNumbersWhoseBitsAViewShares) {
+  CutNumbers task;
+  task.builder.aten(plan::Phase::forward, "aten::bitwise_or_.Scalar",
+                    {plan::t(task.bits), plan::i(1)}, {task.bits});
+  const auto stop_of = [&](Precision precision) {
+    Replay replay(task.builder.plan(), executor, {.precision = precision});
+    replay.bind(task.x, at::ones({5}, precision == Precision::float64 ? at::kDouble : at::kFloat));
+    return replay.run(plan::Phase::forward);
+  };
+  EXPECT_FALSE(stop_of(Precision::as_written));
+  const auto stop = stop_of(Precision::float64);
+  ASSERT_TRUE(stop);
+  EXPECT_EQ(stop->error.error_class, ErrorClass::not_evaluable);
+}
+
 TEST_F(ReplayTest, FillsFreshMemorySoThatUnwrittenElementsShow) {
   plan::PlanBuilder builder(plan::PlanRole::candidate);
   const int y = builder.tensor({8});

@@ -49,6 +49,10 @@ bool runs_in_cudnn(std::string_view full_name) { return is(full_name, Trait::cud
 
 bool is_random_operator(std::string_view full_name) { return is(full_name, Trait::random); }
 
+bool depends_on_width(std::string_view full_name) {
+  return full_name == "aten::view.dtype" || aten_base_name(full_name) == "nextafter";
+}
+
 bool writes_in_place(std::string_view full_name) {
   return aten_base_name(full_name).ends_with('_');
 }

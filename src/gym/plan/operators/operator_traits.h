@@ -43,6 +43,10 @@ bool only_allocates(std::string_view full_name);
 // True for operators that draw from a random generator.
 bool is_random_operator(std::string_view full_name);
 
+// True for operators that give other values in a wider floating type, however exact their operands
+// are: views of a number's bits, and the next number.
+bool depends_on_width(std::string_view full_name);
+
 // True for operators whose name ends in one underscore, but not for "__and__" and the like.
 bool writes_in_place(std::string_view full_name);
 

@@ -1,0 +1,20 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gelu(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = o < n
+    x = tl.load(x_ptr + o, mask=m)
+    tl.store(y_ptr + o, x * tl.sigmoid(1.5957691216057308 * (x + 0.044715 * x * x * x)), mask=m)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        n = x.numel()
+        gelu[(triton.cdiv(n, 256),)](x, y, n, BLOCK=256)
+        return y
