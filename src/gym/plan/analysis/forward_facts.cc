@@ -2,26 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include "gym/plan/analysis/exact_at_halves.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
 using plan::operators::Trait;
-
-std::optional<double> number_of(const Value& value) {
-  if (const auto* real = std::get_if<double>(&value.data)) return *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&value.data))
-    return static_cast<double>(*whole);
-  return std::nullopt;
-}
 
 void add_bounds(const AtenCall& call, std::vector<double>& bounds) {
   constexpr double most = 1e6;
@@ -68,43 +60,19 @@ bool overwrites_places(const AtenCall& call) {
   return call.args.size() <= accumulate || !(call.args[accumulate] == Value{true});
 }
 
-// Returns the power of two by which the call multiplies a tensor, or nothing. Of another whole
-// factor it returns the power of two in it: halves of its inverse become halves, without rounding.
-std::optional<double> exact_scale(const AtenCall& call) {
-  constexpr int most = 10;  // 1024 and its inverse
-  const std::string_view name = plan::operators::aten_base_name(call.op);
-  if ((name != "mul" && name != "div") || call.args.size() != 2) return std::nullopt;
-  const auto number = number_of(call.args[1]);
-  int exponent = 0;
-  if (number && name == "mul" && *number >= 1 && *number <= std::ldexp(1.0, most) &&
-      *number == std::floor(*number)) {
-    const auto whole = static_cast<std::uint64_t>(*number);
-    return std::ldexp(1.0, std::countr_zero(whole));
-  }
-  if (!number || !(*number > 0) || std::frexp(*number, &exponent) != 0.5) return std::nullopt;
-  exponent = name == "mul" ? exponent - 1 : 1 - exponent;
-  return std::abs(exponent) <= most ? std::optional(std::ldexp(1.0, exponent)) : std::nullopt;
-}
-
-// The tensors that hold an input's elements as they are, or multiplied by a power of two.
+// The tensors that hold an input's elements with all their digits, perhaps multiplied by a power of
+// two.
 class AsGiven {
  public:
   explicit AsGiven(const Plan& task) {
     std::vector<int> inputs;
     for (const Value& input : task.inputs) append_tensors(input, inputs);
-    for (const int input : inputs) scales_[input] = 1;
     exact_.insert(inputs.begin(), inputs.end());
   }
   // Says whether two different elements of the input differ here, too.
   bool is_exact(const Value& value) const {
     const auto* tensor = std::get_if<TensorRef>(&value.data);
     return tensor != nullptr && exact_.contains(tensor->index);
-  }
-  // Returns the power of two, or nothing.
-  std::optional<double> scale_of(const Value& value) const {
-    const auto* tensor = std::get_if<TensorRef>(&value.data);
-    const auto known = tensor == nullptr ? scales_.end() : scales_.find(tensor->index);
-    return known == scales_.end() ? std::nullopt : std::optional(known->second);
   }
   // Says whether the value tells which elements of an input lie beyond a number.
   bool is_compared(const Value& value) const {
@@ -115,21 +83,14 @@ class AsGiven {
     if (plan::operators::is(call.op, Trait::steps) && call.args.size() > 1 &&
         is_exact(call.args[0]) && number_of(call.args[1]))
       compared_.insert(call.outputs.begin(), call.outputs.end());
-    const auto scale =
-        plan::operators::only_arranges(call.op) ? std::optional(1.0) : exact_scale(call);
-    if (!scale) return;
+    if (!plan::operators::only_arranges(call.op) && !exact_scale(call)) return;
     std::vector<int> read;
     for (const Value& argument : call.args) append_tensors(argument, read);
-    for (const int index : read)
-      if (const auto before = scale_of(Value{TensorRef{index}})) {
-        for (const int output : call.outputs) {
-          if (output < 0) continue;
-          scales_[output] = *before * *scale;
-          if (exact_.contains(index) && keeps_digits(task, call, index, output))
-            exact_.insert(output);
-        }
-        return;
-      }
+    const auto from =
+        std::ranges::find_if(read, [&](int index) { return is_exact(Value{TensorRef{index}}); });
+    if (from == read.end()) return;
+    for (const int output : call.outputs)
+      if (output >= 0 && keeps_digits(task, call, *from, output)) exact_.insert(output);
   }
 
  private:
@@ -145,8 +106,55 @@ class AsGiven {
     return factor && std::frexp(*factor, &exponent) == 0.5;
   }
 
-  std::map<int, double> scales_;
   std::set<int> exact_, compared_;
+};
+
+// The places where forward rounds or compares.
+class Jumps {
+ public:
+  explicit Jumps(const Plan& task) : task_(task) {}
+
+  void note(const AtenCall& call, const ExactAtHalves& at_halves) {
+    if (call.args.empty()) return;
+    const auto scale = at_halves.scale_of(call.args[0]);
+    const bool is_as_given = at_halves.is_as_given(call.args[0]);
+    any_as_given_ = any_as_given_ || is_as_given;
+    any_computed_ = any_computed_ || (scale && !is_as_given);
+    for (const Value& argument : call.args)
+      any_inexact_ = any_inexact_ || (is_floating(argument) && !at_halves.scale_of(argument));
+    if (!scale) return;
+    scale_ = std::max(scale_, *scale);
+    for (const double number : at_halves.meeting_numbers(call)) add(number);
+  }
+
+  // A jump of inexact numbers beside exact ones would decide by rounding.
+  void conclude(ForwardFacts& facts) {
+    constexpr double finest = 8;  // inputs of more digits make inexact products
+    facts.jumps_at_halves = any_as_given_ || (any_computed_ && !any_inexact_ && scale_ <= finest);
+    facts.scale_of_jumps = scale_;
+    std::vector<double> met = std::exchange(numbers_, {});
+    for (const double bound : facts.bounds)
+      if (any_as_given_ || has_few_digits(bound)) add(bound);
+    for (const double number : met) add(number);
+    facts.meeting_numbers = std::move(numbers_);
+  }
+
+ private:
+  bool is_floating(const Value& value) const {
+    const auto* tensor = std::get_if<TensorRef>(&value.data);
+    if (tensor == nullptr) return false;
+    const DType dtype = task_.tensors.at(static_cast<std::size_t>(tensor->index)).dtype;
+    return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
+           dtype == DType::bfloat16;
+  }
+  void add(double number) {
+    if (std::ranges::find(numbers_, number) == numbers_.end()) numbers_.push_back(number);
+  }
+
+  const Plan& task_;
+  bool any_as_given_ = false, any_computed_ = false, any_inexact_ = false;
+  double scale_ = 1;
+  std::vector<double> numbers_;
 };
 
 void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& given,
@@ -173,6 +181,8 @@ void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& give
 ForwardFacts forward_facts(const Plan& task) {
   ForwardFacts facts;
   AsGiven given(task);
+  Jumps jumps(task);
+  ExactAtHalves at_halves(task);
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
@@ -181,11 +191,7 @@ ForwardFacts forward_facts(const Plan& task) {
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
                             plan::operators::is(call->op, Trait::specials);
-    if (plan::operators::is(call->op, Trait::steps) && !call->args.empty())
-      if (const auto scale = given.scale_of(call->args[0])) {
-        facts.jumps_at_inputs = true;
-        facts.scale_of_jumps = std::max(facts.scale_of_jumps, *scale);
-      }
+    if (plan::operators::is(call->op, Trait::steps)) jumps.note(*call, at_halves);
     facts.gives_places = facts.gives_places || gives_places(call->op);
     if (!call->args.empty() && given.is_exact(call->args[0]))
       facts.compares_inputs = facts.compares_inputs || gives_places(call->op) ||
@@ -194,7 +200,9 @@ ForwardFacts forward_facts(const Plan& task) {
     facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
     note_any_or_all(task, *call, given, facts);
     given.follow(task, *call);
+    at_halves.follow(*call);
   }
+  jumps.conclude(facts);
   return facts;
 }
 

@@ -16,9 +16,12 @@ struct ForwardFacts {
   bool is_elementwise = true;    // each result depends on the elements at its place alone
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
-  // It rounds an input, or compares it, before any arithmetic but a multiplication by a power of
-  // two or a whole number. An honest kernel then meets a tie exactly as the reference does.
-  bool jumps_at_inputs = false;
+  // It rounds or compares what follows exactly from inputs that are halves: inputs themselves, their
+  // sums and products with few digits, and their sizes. An honest kernel then meets a tie exactly as
+  // the reference does.
+  bool jumps_at_halves = false;
+  // An input's elements that make such a tie with a number, and the numbers themselves.
+  std::vector<double> meeting_numbers;
   // It compares elements of inputs with each other, or puts them in order, before any arithmetic but
   // a multiplication by a power of two. The nearest two values then have one order.
   bool compares_inputs = false;
@@ -28,8 +31,8 @@ struct ForwardFacts {
   // The same of an input's elements that were compared with a number first.
   bool asks_any_or_all_compared = false;
   std::optional<std::int64_t> asked_dimension;
-  double scale_of_jumps = 1;       // the largest power of two in those factors
-  bool gives_places = false;       // results are places among values, where ties have no one order
+  double scale_of_jumps = 1;  // the largest power of two with which those inputs are multiplied
+  bool gives_places = false;  // results are places among values, where ties have no one order
   bool overwrites_places = false;  // writes at places that an input names; the last write wins
 };
 

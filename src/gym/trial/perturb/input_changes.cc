@@ -258,11 +258,11 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       return with_numbers(change, unit, rng);
     }
     case Perturbation::tied:
-      if (!facts_.jumps_at_inputs || facts_.gives_places) return {};
+      if (!facts_.jumps_at_halves || facts_.gives_places) return {};
       return {.seed = rng.next_u64(),
               .pattern = Pattern::ties,
               .reach = facts_.scale_of_jumps,
-              .numbers = facts_.bounds};
+              .numbers = facts_.meeting_numbers};
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
       return {.seed = rng.next_u64(), .pattern = Pattern::close};
