@@ -96,6 +96,53 @@ CONSTANT = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self,
 # It has more rows than a GPU has programs along the second axis of a grid.
 TALL = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return (x.transpose(1, 2) + 1).contiguous()\n\n" \
     "def get_inputs():\n    return [torch.rand(2100, 8, 32)]\n"
+# Its steps need the same kernel at different offsets.
+RECURRENT = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(8, 16)
+
+    def forward(self, x, h, c):
+        return self.lstm(x, (h, c))[0]
+
+
+def get_inputs():
+    return [torch.rand(5, 3, 8), torch.rand(1, 3, 16), torch.rand(1, 3, 16)]
+"""
+# A tensor that stays on the CPU, a function around layers, and numbers that the constructor reads from a tensor.
+ODD = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.start = torch.ones(3, 8)
+        self.layers = torch.nn.ModuleDict({"first": torch.nn.Linear(8, 8), "second": torch.nn.Linear(8, 4)})
+        layers = self.layers
+        self.mlp = lambda x: layers["second"](torch.relu(layers["first"](x)))
+        self.rates = [rate.item() for rate in torch.linspace(0, 0.5, 4)]
+
+    def forward(self, x):
+        return self.mlp(x * self.rates[2] + self.start.to(x.device))
+
+
+def get_inputs():
+    return [torch.rand(3, 8)]
+"""
+LONG = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.cumprod(torch.sigmoid(x), 1), torch.mean((x - y) ** 2)
+
+
+def get_inputs():
+    return [torch.rand(12, 3000), torch.rand(12, 3000)]
+"""
 BRANCHES = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n\n" \
     "def get_inputs():\n    return [torch.rand(4)]\n"
 
@@ -177,6 +224,23 @@ class Pairs(unittest.TestCase):
             self.assertIn(f"def {name}_kernel(", pairs["convolutions"])
         self.assertIn("def matmul_kernel(", pairs["mlp"])
         self.assertNotRegex("".join(pairs.values()), r"F\.conv|torch\.(mm|addmm|bmm)|extern_kernels")
+
+    def test_recurrences_long_sums_and_odd_constructors_become_accepted_solutions(self):
+        for each in self.tasks.iterdir():
+            each.unlink()
+        for name, source in {"recurrent": RECURRENT, "odd": ODD, "long": LONG}.items():
+            (self.tasks / f"{name}.py").write_text(source)
+        done = subprocess.run(self.command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pairs = {row["task"]: row["kernel"] for row in self.rows("pairs.jsonl")}
+        self.assertEqual(sorted(pairs), ["long", "odd", "recurrent"], str(self.rows("rejected.jsonl") + self.rows("failures.jsonl")))
+        offsets = re.findall(r"(\w+)\[[^\n]*\n?[^\n]*offset=(\d+)", pairs["recurrent"])
+        self.assertEqual(len({kernel for kernel, _ in offsets}), 1, "one kernel serves all steps but the first and the last")
+        self.assertGreaterEqual(len({offset for _, offset in offsets}), 3)
+        self.assertIn("start = self.start.to(x.device)", pairs["odd"])
+        self.assertNotIn("__closure__", pairs["odd"])
+        self.assertIn("BLOCK_R=32", pairs["long"], "a running product takes few elements a step")
+        self.assertRegex(pairs["long"], r"mean_kernel(_\d+)?\[\((?!1,)", "several programs share a long sum")
 
     def test_given_solutions_are_judged_and_refusals_counted(self):
         module = "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x, y):\n        return x - y\n\n" \

@@ -8,7 +8,7 @@
 namespace tritonsmith::inspect {
 namespace {
 
-constexpr std::size_t kLongestSource = 256UL << 10;
+constexpr std::size_t kLongestSource = 1UL << 20;
 constexpr int kDeepestNesting = 1000;
 constexpr std::size_t kMostPerRule = 5;
 

@@ -78,7 +78,8 @@ Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path&
         gym.url);
   if (!gym.url.empty())
     return gym::remote::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
-  gym::judge::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
+  gym::judge::LocalJudgeConfig config{
+      .only_gpus = gym.gpus, .lease = gym.lease, .referee_seconds = gym.referee_seconds};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);

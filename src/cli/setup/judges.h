@@ -35,6 +35,8 @@ struct GymChoice {
   std::vector<std::int64_t> gpus;
   bool lease = true;
   int processes = 1;  // processes that judge at the same time and share the cores
+  // If this program judges: the time for all trials of one kernel.
+  double referee_seconds = gym::judge::LocalJudgeConfig().referee_seconds;
 };
 
 // Opens the judge that `gym` names. A judge in this program keeps its verdict store and its secret

@@ -170,6 +170,11 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   command->add_option("--slots", options->slots, "How many modules are worked on at a time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command
+      ->add_option("--judge-seconds", options->gym.referee_seconds,
+                   "How long all trials of one solution may take. Large modules need more")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
   add_gym_options(*command, options->gym);
   add_example(*command, "tasks pairs zoo:count=2000 --out data/pairs");
   add_example(*command,

@@ -4,6 +4,7 @@
     decompositions.py writes operators that Inductor leaves to torch as others
     kernels.py        turns each generated kernel into a plain @triton.jit function; tidy.py makes its body readable
     layout.py         lays the text out
+    sharing.py        makes one kernel of several that differ only in their numbers
     calls.py          turns the generated launches and operators into the body of a forward
     products.py       has matrix products as Triton, for solutions that leave torch no arithmetic
     solution.py       puts the module's own constructor, the kernels and the forward into one file

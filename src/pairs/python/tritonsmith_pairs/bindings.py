@@ -17,26 +17,65 @@ def expression_of(source, model):
         if constant:
             return constant.group(1)
         raise NoPair("unbound_input", f"an input of its graph comes from {source}")
-    name = begin.group(1)
+    if "__closure__" in source:  # `self.act = lambda x: layer(x)` calls a layer that also has a name
+        return named_expression(source, model)
+    text = name = begin.group(1)
     value = model if name == "self" else None
-    text, at = name, begin.end()
+    for step in steps_of(source):
+        table, member, key, index, attribute = step
+        text += member_access(value, member) if table else f"[{key!r}]" if key else f"[{index}]" if index else f".{attribute}"
+        value = followed(value, step)
+    return text
+
+
+def steps_of(source):
+    """The steps from the first name of a source to its tensor."""
+    steps, at = [], source.index("]") + 1
     while at < len(source):
         step = STEP.match(source, at)
         if step is None:
             raise NoPair("unbound_input", f"an input of its graph comes from {source}")
-        table, member, key, index, attribute = step.groups()
-        if table:
-            text += member_access(value, member)
-            value = getattr(value, f"_{table}", {}).get(member)
-        elif key is not None:
-            text += f"[{key!r}]"
-        elif index is not None:
-            text += f"[{index}]"
-        else:
-            text += f".{attribute}"
-            value = getattr(value, attribute, None)
+        steps.append(step.groups())
         at = step.end()
-    return text
+    return steps
+
+
+def followed(value, step):
+    """What a step leads to from a value; None if that is not known."""
+    table, member, key, index, attribute = step
+    if table:
+        return getattr(value, f"_{table}", {}).get(member)
+    if attribute is not None:
+        return getattr(value, attribute, None)
+    try:
+        return value[key if key is not None else int(index)]
+    except (TypeError, LookupError):
+        return None
+
+
+def value_of(source, model):
+    """The tensor of the model that a source names; None if it is not the model's."""
+    value = model if source.startswith("L['self']") else None
+    for step in steps_of(source) if value is not None else ():
+        value = followed(value, step)
+    return value
+
+
+def named_expression(source, model):
+    """The expression of a weight that the model also holds under a name, for a source that leads through a function."""
+    found = value_of(source, model)
+    for kind in ("parameters", "buffers"):
+        for path, tensor in getattr(model, f"named_{kind}")():
+            if tensor is found:
+                *parents, last = path.split(".")
+                return expression_of("L['self']" + "".join(f"._modules['{p}']" for p in parents) + f"._{kind}['{last}']", model)
+    raise NoPair("unbound_input", f"an input of its graph comes from {source}")
+
+
+def is_plain(source, model):
+    """Whether a tensor of the model is neither parameter nor buffer. Such a tensor does not move to a GPU with the model."""
+    value = value_of(source, model)
+    return isinstance(value, torch.Tensor) and not any(value is held for held in (*model.parameters(), *model.buffers()))
 
 
 def member_access(parent, member):

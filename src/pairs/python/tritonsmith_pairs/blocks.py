@@ -3,16 +3,18 @@
 TILE = 1024       # elements of a block of a pointwise kernel
 WIDE_TILE = 4096  # elements of a block that eight warps share
 LOOP = 1024       # elements of a reduction that one step of its loop takes
+PRODUCTS = 32     # elements that one step of a running product takes: products of more overflow, and 0 times that is NaN
 
 
 def power_of_two(number):
     return 1 << max(0, int(number) - 1).bit_length()
 
 
-def choose(kind, sizes, persistent_sizes, parameters):
+def choose(kind, sizes, persistent_sizes, parameters, loop=LOOP):
     """Returns the block size for each constexpr parameter.
 
-    `sizes` holds the number of elements along x, y, z and r0_; `persistent_sizes` the block sizes that the body itself fixes."""
+    `sizes` holds the number of elements along x, y, z and r0_; `persistent_sizes` the block sizes that the body itself fixes;
+    `loop` the elements that one step of a loop over a reduction takes."""
     blocks = {}
     if kind == "pointwise":
         axes = [axis for axis in "xyz" if f"{axis.upper()}BLOCK" in parameters]
@@ -26,7 +28,7 @@ def choose(kind, sizes, persistent_sizes, parameters):
     reduced = 1
     for name in parameters:
         if name.startswith("R") and name.endswith("_BLOCK"):
-            blocks[name] = min(LOOP, power_of_two(sizes[name[:-len("BLOCK")].lower()]))
+            blocks[name] = min(loop, power_of_two(sizes[name[:-len("BLOCK")].lower()]))
             reduced *= blocks[name]
     for size in persistent_sizes.values():
         reduced *= size

@@ -3,10 +3,10 @@
 import ast
 import re
 
-from . import bindings, convolutions, operators, products
+from . import bindings, convolutions, operators, products, sharing
 from .errors import NoPair
 from .helpers import dotted
-from .kernels import Kernel, kernel_name, operators_of, own_words, words_of
+from .kernels import Kernel, Launch, kernel_name, operators_of, own_words, words_of
 from .tidy import fresh
 
 IGNORED = ("args.clear", "assert_size_stride", "assert_alignment", "torch.cuda.set_device")
@@ -86,12 +86,20 @@ class Forward:
         tensors = [self.expressions[name] for name in given]
         inputs = [t for t in tensors if not t.startswith("self.")]
         self.device = f"{(inputs or tensors)[0]}.device" if tensors else "'cuda'"
+        for name, source in zip(given, graph.inputs):
+            if inputs and bindings.is_plain(source, model):
+                moved = f"{self.expressions[name]}.to({self.device})"
+                self.expressions[name] = fresh(self.names[name], self.taken)
+                self.lines.append(f"{self.expressions[name]} = {moved}")
 
     def translate(self):
         """Writes all lines and returns the expressions of the graph's outputs."""
         for statement in statements(self.call):
             if isinstance(statement, ast.Return):
-                return [self.value(element) for element in statement.value.elts]
+                outputs = [self.value(element) for element in statement.value.elts]
+                self.finished = sharing.share(self.finished, [line for line in self.lines if isinstance(line, Launch)])
+                self.lines = [str(line) for line in self.lines]
+                return outputs
             self.statement(statement)
         raise NoPair("unknown_statement", "its code returns nothing")
 

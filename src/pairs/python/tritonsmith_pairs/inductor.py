@@ -23,6 +23,7 @@ import triton.runtime.cache
 from torch._inductor import compile_fx, graph
 from torch._inductor.sizevars import SizeVarAllocator, join_dimensions
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
@@ -38,7 +39,7 @@ PLAIN = {
     "compile_threads": 1, "fx_graph_cache": False, "fx_graph_remote_cache": False, "allow_buffer_reuse": False,
     "inplace_buffers": False, "layout_optimization": False, "shape_padding": False, "comprehensive_padding": False,
     "size_asserts": False, "alignment_asserts": False, "nan_asserts": False, "assert_indirect_indexing": False, "combo_kernels": False,
-    "benchmark_kernel": False, "split_reductions": False, "joint_graph_constant_folding": False, "cpp_wrapper": False,
+    "benchmark_kernel": False, "joint_graph_constant_folding": False, "cpp_wrapper": False,
     "triton.unique_kernel_names": True, "triton.cooperative_reductions": False, "triton.mix_order_reduction": False,
     "triton.multi_kernel": 0, "triton.cudagraphs": False, "triton.autotune_pointwise": False,
     "triton.codegen_upcast_to_fp32": True, "graph_partition": False, "online_softmax": False, "generate_intermediate_hooks": False,
@@ -101,6 +102,7 @@ def install_inductor():
     after_aot.save_graph_repro = lambda *args, **kwargs: None  # it writes each graph down, for a trace that nobody reads
     proxy_tensor.CONSTANT_NUMEL_LIMIT = 0  # it would compute with constants on a GPU, as of `torch.tensor(0.0, device=x.device)`
     torch._dynamo.config.ignore_logging_functions.add(warnings.warn)
+    torch._dynamo.config.allow_rnn = True
     triton.runtime.cache.triton_key()  # a hash of Triton's files, which a guest would compute for each product
     SizeVarAllocator._simplify_with_ranges = simplify_with_ranges
     decompositions.install()
@@ -175,13 +177,38 @@ def compile_module(model, inputs):
     return found[0], result
 
 
+class KnownNumbers(TorchFunctionMode):
+    """Lets a constructor read numbers that it made: `[rate.item() for rate in torch.linspace(0, 0.1, 12)]`."""
+
+    FACTORIES = {torch.linspace, torch.arange}
+    READERS = {torch.Tensor.unbind, torch.Tensor.__getitem__, torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__float__,
+               torch.Tensor.__int__, torch.Tensor.__index__}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func in self.FACTORIES:
+            with fake_tensor.unset_fake_temporarily():
+                return func(*args, **{**kwargs, "device": "cpu"})
+        if func in self.READERS and type(args[0]) is torch.Tensor:
+            with fake_tensor.unset_fake_temporarily():
+                return func(*args, **kwargs)
+        return func(*args, **kwargs)
+
+
 def fake_model(make_model, make_inputs):
     """Returns the module and its inputs as fake tensors on the GPU."""
+    try:
+        return fake_model_within(contextlib.nullcontext(), make_model, make_inputs)
+    except fake_tensor.DataDependentOutputException:  # its constructor reads values of tensors
+        return fake_model_within(KnownNumbers(), make_model, make_inputs)
+
+
+def fake_model_within(context, make_model, make_inputs):
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         own = torch.nn.Module._apply
         torch.nn.Module._apply = virtual_gpu.apply_to_module  # torch's own cannot move fake tensors
         try:
-            with torch.device("cuda"):
+            with torch.device("cuda"), context:
                 model = make_model()
         finally:
             torch.nn.Module._apply = own

@@ -18,6 +18,18 @@ SIZE_NAMES = {"xnumel": "n_elements", "ynumel": "n_rows", "znumel": "n_planes"}
 REDUCED_NAMES = {"xnumel": "n_rows", "r0_numel": "n_columns", "r1_numel": "n_inner", "ynumel": "n_groups"}
 
 
+class Launch:
+    """A statement of the forward that launches a kernel. Sharing changes the kernel and adds numbers to pass."""
+
+    def __init__(self, kernel, grid, given, options):
+        self.kernel, self.grid, self.given, self.options = kernel, grid, given, options
+        self.numbers = []  # pairs of a parameter's name and its value
+
+    def __str__(self):
+        numbers = [f"{name}={value!r}" for name, value in self.numbers]
+        return f"{self.kernel.name}[{self.grid}]({', '.join([*self.given, *numbers, *self.options])})"
+
+
 class Kernel:
     """One function of the file to be, and how it is launched."""
 
@@ -125,9 +137,10 @@ class Kernel:
         return pointers
 
     def launch(self, arguments, rendered):
-        """Returns the statement that launches the kernel. `arguments` holds sizes by parameter, `rendered` all as text."""
+        """Returns the launch. `arguments` holds sizes by parameter, `rendered` all as text."""
         sizes = {name.removesuffix("numel"): value for name, value in {**self.numels, **arguments}.items()}
-        chosen = blocks.choose(self.kind, sizes, self.persistent, self.constexprs)
+        loop = blocks.PRODUCTS if self.scans_products() else blocks.LOOP
+        chosen = blocks.choose(self.kind, sizes, self.persistent, self.constexprs, loop)
         axes = GRIDS.get(self.meta.get("grid_type"))
         if axes is None:
             raise NoPair("unknown_grid", f"a grid of the type {self.meta.get('grid_type')}")
@@ -139,11 +152,15 @@ class Kernel:
             if axis != "x" and count > LONGEST:
                 grid[-1:] = self.continued(axis, count)
         given = [rendered[p] for p in self.parameters if p not in self.constexprs]
-        given += [f"{self.argument_names[p]}={chosen[p]}" for p in self.constexprs if p in chosen]
+        options = [f"{self.argument_names[p]}={chosen[p]}" for p in self.constexprs if p in chosen]
         if self.kind == "reduction" and blocks.warps(chosen, self.persistent) != 4:
-            given.append(f"num_warps={blocks.warps(chosen, self.persistent)}")
+            options.append(f"num_warps={blocks.warps(chosen, self.persistent)}")
         comma = "," if len(grid) == 1 else ""
-        return f"{self.name}[({', '.join(grid)}{comma})]({', '.join(given)})"
+        return Launch(self, f"({', '.join(grid)}{comma})", given, options)
+
+    def scans_products(self):
+        return any(isinstance(node, ast.Call) and dotted(node.func) == "tl.associative_scan"
+                   and dotted(node.args[2]) == "product_of" for node in ast.walk(self.function))
 
     def continued(self, axis, count):
         """The third axis continues the second where the kernel counts programs along both."""

@@ -6,21 +6,26 @@ SOURCE = '''
 @triton.jit
 def matmul_kernel(a_ptr, b_ptr, bias_ptr, out_ptr, m, n, k, a_batch, a_row, a_column, b_batch, b_row, b_column,
                   bias_batch, bias_row, bias_column, out_batch, out_row, out_column, HAS_BIAS: tl.constexpr,
-                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
-    """Computes one tile of a @ b, plus a bias that may be broadcast, for each matrix of a batch."""
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, PART: tl.constexpr):
+    """Computes one tile of a @ b, plus a bias that may be broadcast, for each matrix of a batch.
+
+    Sums of PART products are added up, because one long sum in float32 loses digits."""
     batch = tl.program_id(2).to(tl.int64)
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     row_mask = rows[:, None] < m
     column_mask = columns[None, :] < n
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for start in range(0, k, BLOCK_K):
-        inner = start + tl.arange(0, BLOCK_K)
-        a = tl.load(a_ptr + batch * a_batch + rows[:, None] * a_row + inner[None, :] * a_column,
-                    mask=row_mask & (inner[None, :] < k), other=0.0)
-        b = tl.load(b_ptr + batch * b_batch + inner[:, None] * b_row + columns[None, :] * b_column,
-                    mask=(inner[:, None] < k) & column_mask, other=0.0)
-        total = tl.dot(a, b, total, input_precision="ieee")
+    for part_start in range(0, k, PART):
+        part = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        for start in range(part_start, tl.minimum(part_start + PART, k), BLOCK_K):
+            inner = start + tl.arange(0, BLOCK_K)
+            a = tl.load(a_ptr + batch * a_batch + rows[:, None] * a_row + inner[None, :] * a_column,
+                        mask=row_mask & (inner[None, :] < k), other=0.0)
+            b = tl.load(b_ptr + batch * b_batch + inner[:, None] * b_row + columns[None, :] * b_column,
+                        mask=(inner[:, None] < k) & column_mask, other=0.0)
+            part = tl.dot(a, b, part, input_precision="ieee")
+        total += part
     if HAS_BIAS:
         bias = tl.load(bias_ptr + batch * bias_batch + rows[:, None] * bias_row + columns[None, :] * bias_column,
                        mask=row_mask & column_mask, other=0.0)
@@ -42,7 +47,8 @@ def matmul(a, b, bias=None, out=None):
     shifted = out if bias is None else bias.expand(out.shape)
     grid = (triton.cdiv(m, 32), triton.cdiv(n, 32), a.shape[0] if a.dim() == 3 else 1)
     matmul_kernel[grid](a, b, shifted, out, m, n, k, *strides(a), *strides(b), *strides(shifted),
-                        *strides(out), HAS_BIAS=bias is not None, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
+                        *strides(out), HAS_BIAS=bias is not None, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32,
+                        PART=1024)
     return out
 '''
 

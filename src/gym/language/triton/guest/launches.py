@@ -22,7 +22,7 @@ from .values import number
 from .triton_driver import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-ARGUMENTS, IR_BYTES, CONFIG_CHARACTERS = 256, 4 << 20, 200  # as in docs/plan.md
+KERNELS, ARGUMENTS, IR_BYTES, CONFIG_CHARACTERS = 1024, 256, 4 << 20, 200  # as in docs/plan.md
 # A launch may pass these options. They change nothing in the code, or Triton IR shows what they change. In a plan each
 # launch begins after the one before it has ended, which is what a launch by launch_pdl must allow for.
 HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_pdl", "launch_cooperative_grid",
@@ -185,8 +185,8 @@ class Launches:
                 raise CaptureStop("unsupported_launch", f"the launch option {name}={value!r} is not supported")
 
     def lower(self, function, options, signature, constants, attributes):
-        if len(self.kernels) >= 256:
-            raise CaptureStop("not_captured", "more than 256 kernels")
+        if len(self.kernels) >= KERNELS:
+            raise CaptureStop("not_captured", f"more than {KERNELS} kernels")
         source = ASTSource(function, signature, constants, attributes)
         context = spare_contexts.pop() if spare_contexts else new_context()
         module = source.make_ir(current_target(), options, backend().get_codegen_implementation(options),
