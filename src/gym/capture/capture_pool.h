@@ -79,8 +79,9 @@ struct CaptureRequest {
   // Values in the form of docs/plan.md as JSON text, from the task's plan. Empty for a task.
   std::string init_args_json;
   std::string inputs_json;
-  std::string tensors_json;  // the plan's "tensors", to which the indices in all three refer
-  std::string known_json;    // facts about the inputs' values that follow from the task alone
+  std::string tensors_json;      // the plan's "tensors", to which the indices in all three refer
+  std::string known_json;        // facts about the inputs' values that follow from the task alone
+  bool first_call_only = false;  // later calls of the task take other steps (Plan::first_call_only)
   std::string target = "sm_90";
   // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
   // guest sees a chip of the target.

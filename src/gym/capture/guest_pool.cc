@@ -15,7 +15,8 @@ std::string request_text(const CaptureRequest& request) {
   Json json = {{"role", request.role == CaptureRole::task ? "task" : "candidate"},
                {"source", request.source},
                {"path", request.path},
-               {"target", request.target}};
+               {"target", request.target},
+               {"first_call_only", request.first_call_only}};
   std::string text = to_line(json);
   text.pop_back();  // the JSON values are appended as text
   if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;

@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from . import device_properties, guards, launches, memory, streams, whole_operators
 from .errors import CaptureStop, describe, describe_exception
+from .kept_state import KeptState
 from .later_calls import LaterCalls
 from .recorder import Recorder
 from .source_module import load_module, register_source
@@ -91,7 +92,10 @@ class Session:
         if is_task and not CaptureStop.first:
             self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": streams.apart(plan["steps"])[0]}
         self.where = self.recorder.phase = "forward"
-        later = LaterCalls(self.recorder, self.launches.kernels, inputs)
+        state = KeptState(model, module)
+        before = state.snapshot() if is_task else None
+        later = LaterCalls(self.recorder, self.launches.kernels, inputs, None if is_task else state,
+                           numbers_differ=self.request.get("first_call_only", False))
         out = call(model, inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
@@ -122,7 +126,7 @@ class Session:
             later.repetition.check_other_mode(model, make_inputs)
             if second is not None:
                 answer = self.with_second_call(answer, later.repetition.first_step, second)
-        elif self.changes_state(parameters):
+        elif self.changes_state(parameters) or before.tokens != state.snapshot().tokens:
             if self.differs_later(later, call_again, inputs, make_inputs, outputs):
                 answer["first_call_only"] = True
         return self.with_orders(answer)
@@ -362,7 +366,7 @@ def reason(error):
 def candidate_request(task_plan, source, path):
     return {"role": "candidate", "source": source, "path": path, "target": task_plan["target"],
             "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"],
-            "known": task_plan.get("known", [])}
+            "known": task_plan.get("known", []), "first_call_only": task_plan.get("first_call_only", False)}
 
 
 def main():

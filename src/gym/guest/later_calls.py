@@ -4,11 +4,14 @@ A module that sets something up in its first call takes other steps in the secon
 third call must repeat the second. Another module sets something up for each address of its inputs, as one that keeps a CUDA
 graph by `data_ptr()`. Its second call, on inputs elsewhere, repeats the first, and its third call, on the first inputs again, only
 replays. Then the plan holds the first call and the third.
+
+A module whose Python keeps something that changes from call to call, such as a count, is called further times (further_calls.py).
 """
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from .further_calls import FurtherCalls
 from .graphs import tensors_in
 from .repetition import Repetition
 
@@ -41,9 +44,12 @@ def renumbered(value, numbers):
 class LaterCalls:
     """The caller makes it when everything but forward has been recorded."""
 
-    def __init__(self, recorder, kernels, inputs):
-        self.recorder, self.kernels = recorder, kernels
-        self.repetition = Repetition(recorder, kernels, inputs)
+    def __init__(self, recorder, kernels, inputs, state=None, numbers_differ=False):
+        """`state` is the candidate's KeptState. A task has none. `numbers_differ` says that later calls may pass other numbers."""
+        self.recorder, self.kernels, self.state, self.numbers_differ = recorder, kernels, state, numbers_differ
+        # `following` compares the last call with the next.
+        self.repetition = self.following = Repetition(recorder, kernels, inputs, numbers_differ=numbers_differ)
+        self.count, self.states = 1, []
 
     def check(self, call_again, inputs, make_inputs, outputs):
         """Returns nothing if the later calls repeat the first. Returns the second call if only the third repeats it. Raises
@@ -54,25 +60,34 @@ class LaterCalls:
         recorder = self.recorder
         first = Call(inputs, recorder.steps[self.repetition.first_step:], outputs)
         fresh = make_inputs()
-        repetition = Repetition(recorder, self.kernels, fresh, self.repetition)
-        self.repetition.end = len(recorder.tensors.specs)
-        second, found = self.next_call(self.repetition, first, fresh, call_again)
-        other = found and SecondCall(fresh, second.steps, second.outputs, found, recorder.tensors, self.kernels)
-        repetition.end = len(recorder.tensors.specs)
-        third, found_later = self.next_call(repetition, second, inputs, call_again)
+        second, found = self.next_call(first, fresh, call_again)
+        answer = found and SecondCall(fresh, second.steps, second.outputs, found, recorder.tensors, self.kernels)
+        third, found_later = self.next_call(second, inputs, call_again)
+        last = third
         if found_later is not None:
-            if found is None and self.is_repeated(third, inputs, call_again):
-                return self.on_other_inputs(third, fresh, found_later)
-            raise found or found_later
-        return other
+            last = self.repeated(third, inputs, call_again) if found is None else None
+            if last is None:
+                raise found or found_later
+            answer = self.on_other_inputs(third, fresh, found_later)
+        self.go_on(last, inputs, call_again)
+        return answer
 
-    def is_repeated(self, third, inputs, call_again):
-        """Whether the third call launches, and a fourth one on the same inputs takes exactly its steps."""
+    def go_on(self, last, inputs, call_again):
+        """Calls further times while Python keeps something that changes. Raises an error if a call differs from the last."""
+        def call_once():
+            nonlocal last
+            last, found = self.next_call(last, inputs, call_again)
+            return found
+        if self.state and (found := FurtherCalls(self.state, self.states[-2:], call_once).run(len(last.steps))):
+            raise found
+
+    def repeated(self, third, inputs, call_again):
+        """Returns a fourth call if the third one launches and the fourth, on the same inputs, takes exactly its steps."""
         if not any("launch" in step for step in third.steps):
-            return False
-        again = Repetition(self.recorder, self.kernels, inputs, self.repetition)
-        again.end = len(self.recorder.tensors.specs)
-        return self.next_call(again, third, inputs, call_again)[1] is None
+            return None
+        self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition)
+        fourth, found = self.next_call(third, inputs, call_again)
+        return fourth if found is None else None
 
     def on_other_inputs(self, call, fresh, found):
         """Returns a call as if it were on other inputs. In the plan they stand for new values at the first inputs' addresses,
@@ -92,9 +107,15 @@ class LaterCalls:
         steps = [*recorder.steps, *renumbered(call.steps, numbers)]
         return SecondCall(fresh, steps, renumbered(call.outputs, numbers), found, table, self.kernels)
 
-    def next_call(self, repetition, call, inputs, call_again):
+    def next_call(self, call, inputs, call_again):
         """Returns the next call, and how it differs from `call` or None."""
+        repetition, self.count = self.following, self.count + 1
+        when = "called a second time," if self.count < 3 else f"in call {self.count + 1}"
+        self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition, when, self.numbers_differ)
+        repetition.end = len(self.recorder.tensors.specs)
         repetition.begin_again(call.inputs, inputs)
         again = repetition.answer_of(lambda: call_again(inputs))
+        if self.state and self.count < 5:
+            self.states.append(self.state.snapshot())
         following = Call(inputs, self.recorder.steps, again)
         return following, repetition.difference(call, following)

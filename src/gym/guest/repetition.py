@@ -29,6 +29,7 @@ PASSIVE = TABLES | FILLED | ALLOTTING | {f"aten::{name}" for name in (
     "alias as_strided cat clone contiguous copy_ detach expand fill_ full_like lift_fresh narrow new_full new_ones new_zeros "
     "ones_like permute repeat reshape select slice split split_with_sizes squeeze stack t transpose unbind unsqueeze view "
     "zero_ zeros_like _to_copy _unsafe_view empty_permuted constant_pad_nd").split()}
+NUMBERS = {"i", "f", "b", "complex"}
 
 
 def without_place(order):
@@ -39,10 +40,10 @@ class Repetition:
     """Compares one call with the next. The caller makes it right before the first of the two.
 
     `before` is the repetition of the call before. What the process knows without having run forward comes from the first
-    call's repetition."""
+    call's repetition. `numbers_differ` says that a later call may pass other numbers, as a task does that counts its calls."""
 
-    def __init__(self, recorder, kernels, inputs, before=None):
-        self.recorder, self.kernels = recorder, kernels
+    def __init__(self, recorder, kernels, inputs, before=None, when="called a second time,", numbers_differ=False):
+        self.recorder, self.kernels, self.when, self.numbers_differ = recorder, kernels, when, numbers_differ
         self.first_step, self.known = len(recorder.steps), len(recorder.tensors.specs)
         first = before or SimpleNamespace(fakes=dict(recorder.fakes), constant_bytes=recorder.constant_bytes, inputs=set(),
                                           twins=dict(recorder.constants.twins), random=random.getstate())
@@ -150,10 +151,9 @@ class Repetition:
             if index not in constants.twins and table.geometries[index][0] not in self.recorder.written:
                 constants.twins[index] = twin
 
-    @staticmethod
-    def stop(what, line):
+    def stop(self, what, line):
         CaptureStop.first = None
-        return CaptureStop("state_carried", f"called a second time, forward does otherwise: {what}", line)
+        return CaptureStop("state_carried", f"{self.when} forward does otherwise: {what}", line)
 
     def compare(self, steps, again):
         taken_up = {index for step in again for index in tensors_in(step) if self.known <= index < self.end}
@@ -195,6 +195,8 @@ class Repetition:
     def same_step(self, one, other):
         outputs, made = one.get("outputs", []), other.get("outputs", [])
         rest = [{key: value for key, value in step.items() if key not in ("outputs", "line")} for step in (one, other)]
+        if self.numbers_differ:
+            rest = [self.without_numbers(step) for step in rest]
         if len(outputs) != len(made) or not self.matches(*rest):
             return False
         specs = self.recorder.tensors.specs
@@ -206,6 +208,18 @@ class Repetition:
             if first >= 0 and any(specs[first][key] != specs[second][key] for key in ("dtype", "shape", "stride")):
                 return False
         return True
+
+    def without_numbers(self, value):
+        """Returns a step or a part of one without its numbers. Triton compiles a kernel anew for some numbers, so its name stands
+        for it."""
+        if isinstance(value, dict) and not NUMBERS.isdisjoint(value):
+            return {}
+        if isinstance(value, dict):
+            return {key: self.kernels[inner]["name"] if key == "kernel" else inner if key == "grid" else self.without_numbers(inner)
+                    for key, inner in value.items()}
+        if isinstance(value, list):
+            return [part for part in map(self.without_numbers, value) if part != {}]
+        return value
 
     def number(self, index):
         """Returns the first call's index for a tensor of the second call, or None for a tensor of the first call."""

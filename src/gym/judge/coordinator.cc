@@ -175,6 +175,7 @@ void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
                             .inputs_json = task.inputs,
                             .tensors_json = task.tensors,
                             .known_json = task.known,
+                            .first_call_only = task.first_call_only,
                             .target = config_.target,
                             .device_json = on_gpu ? parts_.gpus.front().properties : ""},
                            [this, serial](capture::CaptureOutcome outcome) {

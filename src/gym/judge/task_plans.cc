@@ -19,6 +19,7 @@ void TaskPlan::read(const std::string& captured) {
   inputs = member("inputs");
   tensors = member("tensors");
   known = member("known");
+  first_call_only = plan->first_call_only;
   json = captured;
 }
 

@@ -22,6 +22,7 @@ Json request_json(const CaptureRequest& request) {
           {"inputs", request.inputs_json},
           {"tensors", request.tensors_json},
           {"known", request.known_json},
+          {"first_call_only", request.first_call_only},
           {"target", request.target},
           {"device", request.device_json}};
 }
@@ -163,6 +164,7 @@ Result<StepRequest> step_request_from_json(const Json& json) {
                            .inputs_json = reader.string("inputs"),
                            .tensors_json = reader.string("tensors"),
                            .known_json = reader.string("known"),
+                           .first_call_only = reader.boolean("first_call_only"),
                            .target = reader.string("target"),
                            .device_json = reader.string("device")};
     TRY(reader.status());

@@ -123,6 +123,20 @@ MODULES = {
                       inputs="[torch.randn(4, 8), torch.stack([torch.randperm(8) for _ in range(4)])]"),
     "pads and interpolates": module("F.pad(x, (1, 1, 2, 2)), F.interpolate(x, scale_factor=2), F.interpolate(x, size=(5, 5), mode='bilinear'), F.pixel_shuffle(x, 2), torch.roll(x, 1, 2)", inputs=IMAGE),
     "custom autograd function": module("Square.apply(x)") .replace("class Model", "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x * x\n\nclass Model"),
+    "gradient": module("with torch.enable_grad():\n    x = x.detach().requires_grad_()\n    y = ((self.l(x).sigmoid() * x[:, :1]).pow(2) + self.b).sum()\n"
+                       "torch.autograd.grad(y, (x, self.b, self.l.weight))",
+                       "self.l = nn.Linear(8, 8)\nself.b = nn.Parameter(torch.randn(8))"),
+    "gradient of the own backward": module("with torch.enable_grad():\n    x = x.detach().requires_grad_()\n"
+        "    y = Scaled.apply(x, 3.0, self.w, None)\ntorch.autograd.grad(y, (self.w, x), y.detach())", "self.w = nn.Parameter(torch.randn(8))").replace(
+        "class Model", "class Scaled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, s, w, none):\n"
+        "        ctx.s = s\n        ctx.save_for_backward(x, w)\n        return x * s * w\n    @staticmethod\n    def backward(ctx, g):\n"
+        "        x, w = ctx.saved_tensors\n        return g * ctx.s * w, None, (g * ctx.s * x).sum(0), None\n\nclass Model"),
+    "gradient twice": module("with torch.enable_grad():\n    x = x.detach().requires_grad_()\n    y = (x ** 3).sum()\n"
+                             "    g, = torch.autograd.grad(y, x, create_graph=True)\n    h, = torch.autograd.grad((g * g).sum(), x)\nh, g.detach()"),
+    "backward": module("with torch.enable_grad():\n    x = x.detach().requires_grad_()\n    a, b = x.chunk(2, dim=1)\n"
+                       "    (a.exp() * b + a.tanh()).mean().backward()\nx.grad"),
+    "gradient of what lies between": module("with torch.enable_grad():\n    x = x.detach().requires_grad_()\n    y = x * 2\n    z = y.relu().mean(0)\n"
+                                            "torch.autograd.grad(z, y, torch.ones_like(z))[0]"),
     "compiled": module("self.f(x)", "self.f = torch.compile(lambda x: x * 2)"),
     "scripted": module("double(x)").replace("class Model", "@torch.jit.script\ndef double(x: torch.Tensor):\n    return x * 2\n\nclass Model"),
     "seeds": module("x + torch.rand_like(x)", "torch.manual_seed(3)\ntorch.cuda.manual_seed_all(3)\nself.g = torch.Generator(device='cuda')"),

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 
 import torch
 
-from . import addresses, graphs, memory, streams, whole_operators
+from . import addresses, gradients, graphs, memory, streams, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
 from .streams import VirtualEvent, VirtualStream
@@ -102,6 +102,7 @@ def install():
     torch.jit.script = torch.jit.trace = unchanged
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)
+    gradients.install()
     sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")
 
 

@@ -1,0 +1,297 @@
+"""KeptState finds out whether a module's Python keeps something that changes from call to call, such as a count of calls.
+
+A snapshot lists what can be reached from the module, from its file's names, and from the settings of a process that code may
+change: numbers, texts, sizes of containers, the state of iterators and generators. Tensors count by their form, since a plan
+holds what happens to their values. Two snapshots that are equal say that nothing was seen to change. Other people's modules
+and classes are left out, except for numbers that they hold themselves.
+
+A snapshot runs no code of the file: it asks only for what Python itself answers. A snapshot may be wrong in both directions. A
+difference costs more calls of forward and decides nothing, and what hides from it is not called often enough.
+"""
+
+import bisect
+import collections
+import contextvars
+import dis
+import functools
+import gc
+import itertools
+import operator
+import random
+import re
+import sys
+import threading
+import types
+import weakref
+
+import torch
+
+from . import triton_language
+from .guards import FAKE, Watch
+
+NODES = 20000  # a snapshot stops there
+BYTES = 1 << 20  # of an array that a snapshot reads
+ATOMS = {int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImplemented), range}
+# These never change, or only Python's compiler makes them.
+FIXED = (types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
+         types.MethodDescriptorType, types.ClassMethodDescriptorType, torch.dtype, torch.device, torch.layout,
+         torch.memory_format, torch.finfo, torch.iinfo)
+ITERATORS = {itertools.count, itertools.cycle, itertools.chain, itertools.islice, itertools.repeat, enumerate, zip, map, filter,
+             reversed, *(type(iter(each)) for each in ([], (), "", b"", {}, set(), range(1), range(1 << 70), {}.values(), {}.items()))}
+CONTAINERS = (dict, list, set)
+# Classes whose state is in attributes, or in what an instance refers to.
+PLAIN = {object, dict, list, tuple, set, frozenset, int, float, str, bytes, BaseException, property, staticmethod, classmethod,
+         super, types.MappingProxyType, types.GenericAlias, types.SimpleNamespace, functools.partial, collections.deque,
+         collections.defaultdict, collections.OrderedDict, weakref.ProxyType, slice, operator.itemgetter, operator.attrgetter,
+         operator.methodcaller, torch.Size, type(int | str), types.BuiltinFunctionType, re.Pattern, type(threading.Lock()),
+         type(threading.RLock())}
+KERNELS = triton_language.MODULES[0]  # objects of this package, such as kernels, hold caches of their own
+SETS_ATTRIBUTE = dis.opmap["STORE_ATTR"]
+HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of a type
+
+module_of = type.__dict__["__module__"].__get__  # a metaclass of the file cannot answer in its place
+
+
+def is_made_by_python(kind):
+    """Whether a class statement made the class, so that all its instances' state is in attributes."""
+    return bool(kind.__flags__ & HEAP) and not kind.__flags__ & IMMUTABLE and type(kind).__name__ != "pybind11_type"
+
+
+def attributes_of(value):
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        found = None
+    return found if isinstance(found, (dict, types.MappingProxyType)) else {}
+
+
+def numbers_in(names):
+    """Returns what a module or a class of other people holds that a file may count by."""
+    return [(name, value if type(value) in ATOMS else len(value)) for name, value in names.items()
+            if type(value) in ATOMS or type(value) in CONTAINERS]
+
+
+def settings_of(modules):
+    """Returns settings of the process that can be read and set as a counter can, if the file has their module."""
+    found = [torch.initial_seed(), torch.get_num_threads(), str(torch.get_default_dtype())]
+    if "sys" in modules:
+        found.append(sys.getrecursionlimit())
+    if "os" in modules:
+        found += sorted(modules["os"].environ.items())
+    if "decimal" in modules:
+        context = modules["decimal"].getcontext()
+        found += [context.prec, context.Emax, context.Emin]
+    if "csv" in modules:
+        found.append(modules["csv"].field_size_limit())
+    if "numpy" in modules:
+        found.append(str(modules["numpy"].random.get_state()))
+    return found
+
+
+class Snapshot:
+    """What was found, in the order of the search. Equal snapshots have equal `tokens`."""
+
+    def __init__(self):
+        self.tokens = []
+        self.paths = []      # the first place in tokens of each thing that was found, and the path to it
+        self.numbers = {}    # the place in tokens of an int that can be set -> its container and its key
+        self.opaque = None   # the name of a type that may keep state where Python does not see it
+        self.ended = False   # too much was found
+        self.stores = False  # whether a function of the file, other than a constructor, sets an attribute
+        self.names = set()   # names that the file's functions use
+        self.constants = set()  # integers in the file's functions
+
+    def path_of(self, place):
+        """Returns the path to what has this place in tokens, or None."""
+        at = bisect.bisect_right(self.paths, place, key=operator.itemgetter(0))
+        return self.paths[at - 1][1] if at else None
+
+    def may_differ(self, other):
+        """Whether the module's Python keeps something else, or may do so where no snapshot sees it."""
+        return bool(self.opaque or self.ended or self.tokens != other.tokens)
+
+
+class KeptState:
+
+    def __init__(self, model, module):
+        self.model, self.names = model, module.__dict__
+        self.asks = set()  # names of the file's functions, once known
+
+    def snapshot(self):
+        found, before = Snapshot(), Watch.inside
+        Watch.inside = True  # the audit hook looks at what a candidate reads
+        try:
+            self.search(found)
+        except Exception:  # an object of the file may refuse any answer, so its state is not known
+            found.ended = True
+        finally:
+            Watch.inside = before
+        return found
+
+    def search(self, found):
+        self.seen, self.alive = {id(self.names): "#names"}, []
+        names = {name: value for name, value in self.names.items() if name != "__builtins__"}
+        self.stack = [(self.model, (None, "self"), None, None)]
+        self.push([(value, (None, name), self.names, name) for name, value in names.items()])
+        while self.stack and len(found.tokens) <= NODES:
+            self.visit(found, *self.stack.pop())
+        found.ended = bool(self.stack)
+        self.asks |= found.names
+        modules = {value.__name__: value for value in names.values() if type(value) is types.ModuleType}
+        found.paths.append((len(found.tokens), None))
+        found.tokens += settings_of(modules)
+        if found.stores:
+            self.visit_libraries(found, list(modules.values()))
+
+    def visit_libraries(self, found, modules):
+        """Adds the numbers that other people's modules hold, and other people's objects whose names the file's functions use."""
+        for module in modules:  # the list grows
+            found.tokens += numbers_in(module.__dict__)
+            for value in (module.__dict__[name] for name in sorted(self.asks & module.__dict__.keys())):
+                if type(value) is not types.ModuleType:
+                    found.tokens += numbers_in(attributes_of(value))
+                elif value not in modules:
+                    modules.append(value)
+
+    def visit(self, found, value, path, container, key):
+        kind = type(value)
+        found.paths.append((len(found.tokens), path))
+        if kind in ATOMS or kind is float:
+            if kind is int and container is not None:
+                found.numbers[len(found.tokens)] = container, key
+            found.tokens.append((kind, value if value == value else "nan"))
+            return
+        if id(value) in self.seen:
+            found.tokens.append(self.seen[id(value)])
+            return
+        self.seen[id(value)] = f"#{len(self.seen)}"
+        self.alive.append(value)
+        found.tokens.append(kind)
+        if kind is dict:
+            found.tokens.append(len(value))
+            self.push([(inner, (path, name), value, name) for name, inner in value.items()]
+                      if all(type(name) is str for name in value) else
+                      [(inner, (path, name if type(name) in ATOMS else "..."), value, name) for name, inner in value.items()] +
+                      [(name, (path, "..."), None, None) for name in value if type(name) not in ATOMS])
+        elif kind is list:
+            found.tokens.append(len(value))
+            self.push([(inner, (path, place), value, place) for place, inner in enumerate(value)])
+        elif kind is tuple:
+            self.push([(inner, (path, place), None, None) for place, inner in enumerate(value)])
+        elif kind in (set, frozenset):
+            found.tokens += [len(value), *sorted(repr(inner) for inner in value if type(inner) in ATOMS)]
+        elif issubclass(kind, torch.Tensor):
+            self.visit_tensor(found, value, path)
+        else:
+            self.visit_object(found, value, kind, path)
+
+    def push(self, children):
+        self.stack += reversed(children)
+
+    def visit_tensor(self, found, tensor, path):
+        found.tokens += [tensor.dtype, tuple(tensor.shape), tensor.requires_grad]
+        if "_version" in self.asks:
+            found.tokens.append(tensor._version)
+        attributes = attributes_of(tensor)
+        self.push([(value, (path, name), attributes, name) for name, value in attributes.items() if name not in FAKE])
+        if tensor._backward_hooks:
+            found.tokens.append(len(tensor._backward_hooks))
+
+    def visit_object(self, found, value, kind, path):
+        if issubclass(kind, torch.Generator):
+            found.tokens.append(value.initial_seed())
+        elif issubclass(kind, types.ModuleType) or str(module_of(kind)).startswith("tritonsmith_guest"):
+            found.tokens.append(id(value))
+        elif issubclass(kind, FIXED):
+            found.tokens.append(str(value) if kind is torch.device else id(value))
+        elif issubclass(kind, type):
+            self.visit_class(found, value, path)
+        elif kind is types.FunctionType:
+            self.visit_function(found, value, path)
+        elif kind is types.CellType:
+            self.push([(value.cell_contents, path, value, "cell_contents")] if gc.get_referents(value) else [])
+        elif kind in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType):
+            self.visit_generator(found, value, path)
+        elif kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
+            self.push([(value.__self__, path, None, None)])
+        elif kind is itertools.count:
+            found.tokens.append(repr(value))
+        elif kind in ITERATORS:
+            self.push([(inner, path, None, None) for inner in kind.__reduce__(value)[1:]])
+        elif kind is functools._lru_cache_wrapper:
+            answer = kind.cache_info(value)
+            found.tokens += answer if "cache_info" in self.asks else [answer.currsize]
+            self.push_referents(value, path)
+        elif issubclass(kind, random.Random):
+            found.tokens.append(random.Random.getstate(value))
+        elif issubclass(kind, weakref.ref):
+            found.tokens.append(weakref.ref.__call__(value) is None)
+        elif kind is contextvars.ContextVar:
+            self.push([(value.get(None), path, None, None)])
+        elif kind is types.TracebackType:
+            self.push([(value.tb_next, path, None, None)])
+        elif module_of(kind) == "numpy" and hasattr(kind, "tobytes"):
+            found.tokens.append(hash(value.tobytes() if value.nbytes <= BYTES else value.ravel()[:BYTES // value.itemsize].tobytes()))
+        elif kind in (bytearray, memoryview):
+            found.tokens.append(hash(bytes(value)))
+        else:
+            self.visit_instance(found, value, kind, path)
+
+    def visit_class(self, found, value, path):
+        if module_of(value) != self.names["__name__"]:
+            found.tokens.append(id(value))
+        else:
+            self.push([(inner, (path, name), value, name) for name, inner in type.__getattribute__(value, "__dict__").items()
+                       if name not in ("__dict__", "__weakref__")])
+
+    def visit_function(self, found, value, path):
+        if value.__globals__ is self.names:
+            codes = [value.__code__]
+            while codes:
+                code = codes.pop()
+                found.names.update(code.co_names)
+                found.stores |= code.co_name != "__init__" and SETS_ATTRIBUTE in code.co_code[::2]
+                found.constants.update(one for one in code.co_consts if type(one) is int)
+                codes += [one for one in code.co_consts if type(one) is types.CodeType]
+            self.push([(value.__defaults__, path, None, None), (value.__kwdefaults__, path, None, None)])
+        self.push([(cell, (path, name), None, None)
+                   for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ())])
+        if value.__dict__:
+            self.push([(value.__dict__, path, None, None)])
+
+    def visit_generator(self, found, value, path):
+        frame = next((getattr(value, name) for name in ("gi_frame", "cr_frame", "ag_frame") if hasattr(value, name)), None)
+        found.tokens.append(None if frame is None else frame.f_lasti)
+        if frame is not None:
+            self.push([(dict(frame.f_locals), path, None, None)])
+
+    def visit_instance(self, found, value, kind, path):
+        """Visits the attributes of an instance, and whatever else it refers to."""
+        attributes = attributes_of(value)
+        if module_of(kind).startswith(KERNELS):
+            found.tokens += numbers_in(attributes)
+            self.push([(inner, (path, name), None, None) for name, inner in attributes.items()
+                       if type(inner) in (types.FunctionType, kind) or name == "fn"])
+            return
+        if kind.__name__ != "_lru_list_elem" and not all(base in PLAIN or module_of(base).startswith("torch") or is_made_by_python(base) for base in kind.__mro__):
+            found.opaque = found.opaque or f"{module_of(kind)}.{kind.__qualname__}"
+        if (base := next((base for base in kind.__mro__ if base in (int, float, str, bytes)), None)) is not None:
+            found.tokens.append(base.__repr__(value))
+        found.tokens.append(len(gc.get_referents(value)))
+        self.push_referents(value, path)
+        if attributes:
+            self.stack.append((attributes, path, None, None))
+
+    def push_referents(self, value, path):
+        self.push([(inner, (path, "..."), None, None) for inner in gc.get_referents(value) if inner is not type(value)])
+
+
+def in_words(path):
+    """Returns a path as the file would write it, such as `self.calls`."""
+    parts = []
+    while path is not None:
+        path, name = path
+        if name not in ("...", "_modules", "_parameters", "_buffers") and str(name) not in parts[-1:]:
+            parts.append(f"[{name}]" if type(name) is not str else name)
+    words = ".".join(reversed(parts)).replace(".[", "[")
+    return f"`{words}`" if words else "something"

@@ -1,0 +1,30 @@
+import time
+
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softsign(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets, x / (1.0 + tl.abs(x)), mask=mask)
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seconds = []
+
+    def forward(self, x):
+        begin = time.perf_counter()
+        y = torch.empty_like(x)
+        n = x.numel()
+        softsign[(triton.cdiv(n, 512),)](x, y, n, BLOCK=512)
+        self.seconds.append(time.perf_counter() - begin)
+        if len(self.seconds) > 64:
+            self.seconds.clear()
+        return y
