@@ -24,17 +24,17 @@ class Draft {
   std::optional<Program> finish() {
     const int before = operators_before_core();
     for (int i = 0; i < before; ++i)
-      if (!grow(Place::before_core)) return std::nullopt;
+      if (!grow(Side::before_core)) return std::nullopt;
     if (rules_.family != Family::elementwise && !add_core()) return std::nullopt;
     while (operator_count(program_.root) < rules_.operators)
-      if (!grow(Place::after_core)) return std::nullopt;
+      if (!grow(Side::after_core)) return std::nullopt;
     program_.keepdim = program_.family == Family::reduction && rng_.uniform() < 0.3;
     if (operator_count(program_.root) != rules_.operators) return std::nullopt;
     return program_;
   }
 
  private:
-  enum class Place { before_core, after_core };
+  enum class Side { before_core, after_core };
 
   int operators_before_core() {
     if (rules_.family == Family::elementwise) return 0;
@@ -69,31 +69,31 @@ class Draft {
   }
 
   // Values per row, and rows that enter a matrix product, take no second operand.
-  bool takes_operands(Place place) const {
-    if (rules_.family == Family::reduction) return place == Place::before_core;
-    return rules_.family != Family::matmul || place == Place::after_core;
+  bool takes_operands(Side side) const {
+    if (rules_.family == Family::reduction) return side == Side::before_core;
+    return rules_.family != Family::matmul || side == Side::after_core;
   }
 
-  bool grow(Place place) {
+  bool grow(Side side) {
     for (int i = 0; i < kTriesPerOperator; ++i) {
       const auto choices =
-          takes_operands(place) ? words({OpKind::unary, OpKind::binary}) : words({OpKind::unary});
+          takes_operands(side) ? words({OpKind::unary, OpKind::binary}) : words({OpKind::unary});
       if (choices.empty()) return false;
       // There are three times as many unary operators as binary ones. The kind is drawn first, so
       // that operands are common.
       const Operator& op = *rng_.pick(choices);
-      if (op.kind == OpKind::unary && takes_operands(place) && rng_.uniform() < 0.4) continue;
+      if (op.kind == OpKind::unary && takes_operands(side) && rng_.uniform() < 0.4) continue;
       if (op.kind == OpKind::unary
               ? keep(apply(op.op, constants_for(op), {program_.root}), program_.inputs)
-              : add_binary(op, place))
+              : add_binary(op, side))
         return true;
     }
     return false;
   }
 
-  bool add_binary(const Operator& op, Place place) {
+  bool add_binary(const Operator& op, Side side) {
     std::vector<Input> inputs = program_.inputs;
-    const int second = operand(inputs, place, op.op);
+    const int second = operand(inputs, side, op.op);
     if (second < 0) return false;
     Expression right = leaf(second);
     if (rules_.branches && rng_.uniform() < 0.25) {
@@ -108,8 +108,8 @@ class Draft {
 
   // Returns the index of the second operand: an existing input or a new one. Returns a negative
   // number if there is none.
-  int operand(std::vector<Input>& inputs, Place place, Op op) {
-    const bool weights = place == Place::after_core &&
+  int operand(std::vector<Input>& inputs, Side side, Op op) {
+    const bool weights = side == Side::after_core &&
                          (program_.family == Family::norm || program_.family == Family::matmul);
     const bool reusable =
         rules_.branches && program_.family != Family::matmul && rng_.uniform() < 0.15;

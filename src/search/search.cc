@@ -18,7 +18,7 @@ Status Search::resume(const std::vector<Json>& events) {
   finished_.clear();
   std::vector<int> open;
   for (const auto& [number, attempt] : open_) open.push_back(number);
-  for (const int number : open) TRY(place(number));
+  for (const int number : open) TRY(queue_kernel(number));
   return ok();
 }
 
@@ -66,7 +66,7 @@ Result<std::optional<generate::WriteRequest>> Search::next_request(const generat
     if (ask && is_of_the_program(ask->kind)) {
       TRY(begin(*ask));
       open_[ask->number] = {.ask = *ask, .kernel = ask->kernel};
-      TRY(place(ask->number));
+      TRY(queue_kernel(ask->number));
       return None();
     }
   }
@@ -125,7 +125,7 @@ Status Search::take(const generate::Written& written) {
                    {"finish", name_of(completion.finish)},
                    {"usage", to_json(completion.usage)}}));
   take_text(number, completion.text, completion.finish, completion.usage);
-  return place(number);
+  return queue_kernel(number);
 }
 
 void Search::take_text(int number, std::string text, FinishReason finish, const Usage& usage) {
@@ -142,7 +142,7 @@ void Search::take_text(int number, std::string text, FinishReason finish, const 
   open_[number] = std::move(attempt);
 }
 
-Status Search::place(int number) {
+Status Search::queue_kernel(int number) {
   const Attempt& attempt = open_.at(number);
   if (attempt.kernel.empty() && attempt.ask.kind == AskKind::ptx)
     return conclude(number, missing_ptx_verdict(request_.task, request_.policy), kNone);
@@ -163,7 +163,7 @@ Status Search::place(int number) {
   }
   if (const Attempt* judged = history_.attempt(*first))
     return conclude(number, judged->verdict, *first);
-  twins_[*first].push_back(number);
+  waiting_[*first].push_back(number);
   return ok();
 }
 
@@ -187,14 +187,14 @@ Status Search::take(int number, Verdict verdict) {
   const bool is_fault = verdict.fault == Fault::infrastructure;
   if (is_fault) history_.release(content_of(open_.at(number)));
   TRY(conclude(number, verdict, kNone));
-  std::vector<int> twins;
-  if (const auto at = twins_.find(number); at != twins_.end()) twins = std::move(at->second);
-  twins_.erase(number);
-  for (const int twin : twins) {
+  std::vector<int> equal;  // attempts with the same kernel
+  if (const auto at = waiting_.find(number); at != waiting_.end()) equal = std::move(at->second);
+  waiting_.erase(number);
+  for (const int other : equal) {
     if (is_fault)
-      TRY(place(twin));  // the first of them is judged
+      TRY(queue_kernel(other));  // the first of them is judged
     else
-      TRY(conclude(twin, verdict, number));
+      TRY(conclude(other, verdict, number));
   }
   return ok();
 }

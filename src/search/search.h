@@ -64,7 +64,7 @@ class Search {
   Status begin(const Ask& ask);
   void take_text(int number, std::string text, FinishReason finish, const Usage& usage);
   // Queues the kernel for the judge. If an equal kernel is being judged, it waits for that verdict.
-  Status place(int number);
+  Status queue_kernel(int number);
   Status conclude(int number, Verdict verdict, int same_as);
   void finish(int number, Verdict verdict, int same_as, double seconds);
   Result<std::optional<Ask>> choose();
@@ -72,11 +72,12 @@ class Search {
   SearchRequest request_;
   SearchLog& log_;
   History history_;
-  std::map<int, Attempt> open_;            // attempts with a kernel and without a verdict
-  std::map<int, std::vector<int>> twins_;  // an attempt at the judge -> those with an equal kernel
-  std::deque<int> unasked_;                // asks of an earlier process that have no answer
-  std::deque<int> unjudged_;               // attempts whose kernels go to the judge next
-  std::deque<int> finished_;               // attempts that next_finished() has yet to return
+  std::map<int, Attempt> open_;  // attempts with a kernel and without a verdict
+  // For each attempt at the judge, the attempts with an equal kernel, which wait for its verdict.
+  std::map<int, std::vector<int>> waiting_;
+  std::deque<int> unasked_;   // asks of an earlier process that have no answer
+  std::deque<int> unjudged_;  // attempts whose kernels go to the judge next
+  std::deque<int> finished_;  // attempts that next_finished() has yet to return
   std::string why_over_;
   double earlier_seconds_ = 0;
   Stopwatch watch_;

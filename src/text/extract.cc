@@ -11,7 +11,7 @@
 namespace tritonsmith::text {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kNotFound = std::string_view::npos;
 constexpr std::string_view kAnswer = "<answer>", kAnswerEnd = "</answer>";
 
 struct Tags {
@@ -58,7 +58,7 @@ class Extraction {
 
   // Sets the plan. Returns the begin of the remaining text.
   std::size_t find_plan() {
-    std::size_t open = kNone, close = kNone;
+    std::size_t open = kNotFound, close = kNotFound;
     Tags tags;
     for (const Tags& each : kThinking) {
       const std::size_t at = std::min(text_.find(each.open), text_.find(each.close));
@@ -68,9 +68,9 @@ class Extraction {
       close = text_.find(each.close);
     }
     const std::size_t answer = text_.find(kAnswer);
-    if (std::min(open, close) == kNone || std::min(open, close) > answer) return 0;
+    if (std::min(open, close) == kNotFound || std::min(open, close) > answer) return 0;
     const std::size_t begin = open < close ? open + tags.open.size() : 0;
-    if (close != kNone) {
+    if (close != kNotFound) {
       kernel_.plan_bytes = {begin, close};
       return close + tags.close.size();
     }
@@ -81,17 +81,17 @@ class Extraction {
 
   std::optional<Answer> find_answer(std::size_t from) {
     const std::size_t open = text_.find(kAnswer, from);
-    if (open == kNone) {
+    if (open == kNotFound) {
       find("no_answer", Severity::note, "there is no <answer> block after the plan");
       return Answer{.body = {from, text_.size()}};
     }
     const std::size_t begin = open + kAnswer.size();
     const std::size_t close = text_.find(kAnswerEnd, begin);
-    if (text_.find(kAnswer, begin) != kNone) {
+    if (text_.find(kAnswer, begin) != kNotFound) {
       find("several_answers", Severity::reject, "there are several <answer> blocks");
       return std::nullopt;
     }
-    if (close == kNone) {
+    if (close == kNotFound) {
       find("unclosed_answer", Severity::warn, "the <answer> block is not closed");
       return Answer{.body = {begin, text_.size()}, .tagged = true};
     }

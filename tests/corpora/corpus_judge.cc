@@ -21,8 +21,8 @@ namespace {
 class BlindedReferee : public gym::judge::RefereeClient {
  public:
   BlindedReferee(gym::judge::RefereeProgram program, const Blindness& blindness)
-      : shell_({.device = program.gpu ? fmt::format("cuda:{}", *program.gpu) : "cpu"}),
-        referee_(std::move(program), &shell_),
+      : reference_({.device = program.gpu ? fmt::format("cuda:{}", *program.gpu) : "cpu"}),
+        referee_(std::move(program), &reference_),
         blindness_(blindness) {}
 
   gym::judge::RefereeOutcome judge(const gym::referee::RefereeJob& job,
@@ -42,11 +42,11 @@ class BlindedReferee : public gym::judge::RefereeClient {
 
   void interrupt() override {
     referee_.interrupt();
-    shell_.interrupt();
+    reference_.interrupt();
   }
 
  private:
-  gym::judge::PythonReference shell_;
+  gym::judge::PythonReference reference_;
   gym::judge::RefereeProcess referee_;
   const Blindness& blindness_;
 };

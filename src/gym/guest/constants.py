@@ -1,8 +1,8 @@
 """Constants knows the values of small tensors that follow from the source alone, so that Python may read them.
 
 `torch.linspace(0, 0.1, 12)[3].item()` depends on no input, and modules compute sizes of layers in this way. For each small
-fake tensor that is made from numbers alone, this class keeps a twin: a CPU tensor with the real values. An operator whose
-tensors all have twins runs on the twins too. Any other write to a tensor's memory removes its twin.
+fake tensor that is made from numbers alone, this class keeps the real values in a CPU tensor. If it knows the values of all
+tensors of an operator, it runs the operator on these values, too. Any other write to a tensor's memory removes its values.
 """
 
 import torch
@@ -20,7 +20,7 @@ class Constants:
 
     def __init__(self, table):
         self.table = table
-        self.twins = {}    # index -> tensor with data
+        self.known = {}    # index -> CPU tensor with the real values
         self.followed = set()  # indices whose values were once known
         self.given = set()  # storages of inputs, which no kernel may change
         self.sources = {}   # index -> indices of the first tensors from which its values follow
@@ -29,7 +29,7 @@ class Constants:
 
     def know(self, index, real, is_given=False):
         if real.numel() <= LIMIT:
-            self.twins[index] = real
+            self.known[index] = real
             self.sources[index] = {index}
         if is_given:
             self.given.add(self.table.geometries[index][0])
@@ -41,7 +41,7 @@ class Constants:
 
     def value_of(self, tensor):
         index = self.table.by_id.get(id(tensor))
-        return self.twins.get(index)
+        return self.known.get(index)
 
     def read_value_of(self, tensor):
         """Returns the values for the candidate's Python, or None, and notes from which tensors they follow."""
@@ -71,14 +71,14 @@ class Constants:
         self.given.add(self.table.geometries[index][0])
 
     def forget_storage(self, storage):
-        for kept in (self.twins, self.bounds):
+        for kept in (self.known, self.bounds):
             for index in [i for i in kept if self.table.geometries[i][0] == storage]:
                 del kept[index]
 
     def follow(self, func, args, kwargs, out, written):
-        """Runs an operator on the twins after it ran on fake tensors. `written` are the tensors that it wrote to."""
+        """Runs an operator on the known values after it ran on fake tensors. `written` are the tensors that it wrote to."""
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-        if not self.can_follow(func, tensors, out) or not self.run_on_twins(func, args, kwargs, out):
+        if not self.can_follow(func, tensors, out) or not self.run_on_known(func, args, kwargs, out):
             for tensor in written:
                 self.forget_storage(self.table.storage_of(tensor))
             if not written:
@@ -95,7 +95,7 @@ class Constants:
         if holds is not None:
             index = self.table.adopt(out)
             with torch._C._DisableTorchDispatch():
-                self.twins[index] = torch.full((), holds).expand(out.shape)
+                self.known[index] = torch.full((), holds).expand(out.shape)
             self.sources[index] = self.sources_of(args)
 
     def sources_of(self, values):
@@ -108,20 +108,20 @@ class Constants:
             return False
         if not tensors and func._schema.name not in FACTORIES:
             return False
-        if not tensors or self.twins:
+        if not tensors or self.known:
             return (all(self.value_of(t) is not None for t in tensors)
                     and all(leaf.numel() <= LIMIT for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)))
         return False
 
-    def result_of_twins(self, func, args, kwargs):
+    def result_of_known(self, func, args, kwargs):
         """Returns what an operator gives for the real values, or None."""
-        def twin(leaf):
+        def real_value(leaf):
             if isinstance(leaf, torch.Tensor):
                 return self.value_of(leaf)
             return torch.device("cpu") if isinstance(leaf, torch.device) else leaf
         try:
             with torch._C._DisableTorchDispatch():
-                return func(*tree_map(twin, args), **tree_map(twin, kwargs))
+                return func(*tree_map(real_value, args), **tree_map(real_value, kwargs))
         except (RuntimeError, NotImplementedError):
             return None
 
@@ -132,18 +132,18 @@ class Constants:
         if any(self.value_of(tensor) is None for tensor in tensors):
             return None
         self.read |= self.sources_of((args, kwargs))
-        real = self.result_of_twins(func, args, kwargs)
+        real = self.result_of_known(func, args, kwargs)
         return real if all(leaf.numel() <= LIMIT for leaf in tree_leaves(real)) else None
 
-    def run_on_twins(self, func, args, kwargs, out):
-        real = self.result_of_twins(func, args, kwargs)
+    def run_on_known(self, func, args, kwargs, out):
+        real = self.result_of_known(func, args, kwargs)
         if real is None:
             return False
         sources = self.sources_of((args, kwargs))
         for fake_leaf, real_leaf in zip(tree_leaves(out), tree_leaves(real)):
             if isinstance(fake_leaf, torch.Tensor) and isinstance(real_leaf, torch.Tensor):
                 index = self.table.adopt(fake_leaf)
-                self.twins[index] = real_leaf
+                self.known[index] = real_leaf
                 self.sources[index] = self.sources.get(index, set()) | sources or {index}
                 self.followed.add(index)
         return True

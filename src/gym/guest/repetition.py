@@ -46,9 +46,9 @@ class Repetition:
         self.recorder, self.kernels, self.when, self.numbers_differ = recorder, kernels, when, numbers_differ
         self.first_step, self.known = len(recorder.steps), len(recorder.tensors.specs)
         first = before or SimpleNamespace(fakes=dict(recorder.fakes), constant_bytes=recorder.constant_bytes, inputs=set(),
-                                          twins=dict(recorder.constants.twins), random=random.getstate())
-        self.fakes, self.constant_bytes, self.twins, self.random = (
-            first.fakes, first.constant_bytes, first.twins, first.random)
+                                          known_values=dict(recorder.constants.known), random=random.getstate())
+        self.fakes, self.constant_bytes, self.known_values, self.random = (
+            first.fakes, first.constant_bytes, first.known_values, first.random)
         self.inputs = first.inputs | {recorder.index_of(leaf) for leaf in tree_leaves(inputs)
                                       if isinstance(leaf, torch.Tensor)}
         self.numbers = {}  # index of the second call's tensor -> index of the first call's
@@ -147,9 +147,9 @@ class Repetition:
         """Restores constants that only kernels received. The capture cannot tell whether a kernel writes to its arguments,
         but most kernels only read constants."""
         table, constants = self.recorder.tensors, self.recorder.constants
-        for index, twin in self.twins.items():
-            if index not in constants.twins and table.geometries[index][0] not in self.recorder.written:
-                constants.twins[index] = twin
+        for index, values in self.known_values.items():
+            if index not in constants.known and table.geometries[index][0] not in self.recorder.written:
+                constants.known[index] = values
 
     def stop(self, what, line):
         CaptureStop.first = None

@@ -25,7 +25,7 @@ struct Driver;
 namespace tritonsmith::gym::language {
 
 // Returns how many bytes an executor may allocate beside the buffers of a launch.
-using RoomBytes = std::function<std::size_t()>;
+using FreeBytes = std::function<std::size_t()>;
 
 class Language {
  public:
@@ -60,7 +60,7 @@ class Language {
   // the same parameters and launch bounds.
   virtual Status check_edit(std::string_view original, std::string_view edited) const = 0;
 
-  virtual std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const = 0;
+  virtual std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes) const = 0;
   virtual std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) const = 0;
 };
 

@@ -72,7 +72,7 @@ QuestionTensors tensors_of(const trial::ReferenceQuestion& question) {
       sent.blocks.push_back(static_cast<std::uint64_t>(sent.memories.back().nbytes()));
     }
     const plan::PlanTensor& declared = question.task.tensors.at(static_cast<std::size_t>(index));
-    sent.tensors[std::to_string(index)] = {{"dtype", name_of(declared.dtype)},
+    sent.tensors[std::to_string(index)] = {{"dtype", tritonsmith::name_of(declared.dtype)},
                                            {"shape", tensor.sizes().vec()},
                                            {"stride", tensor.strides().vec()},
                                            {"offset", tensor.storage_offset()},
@@ -208,7 +208,7 @@ tl::expected<trial::ReferenceAnswer, replay::Stop> PythonReferenceSource::run(
   const QuestionTensors asked = tensors_of(question);
   const Json message = {{"reference",
                          {{"ask", "forward"},
-                          {"mode", name_of(question.mode)},
+                          {"mode", tritonsmith::name_of(question.mode)},
                           {"init_seed", question.init_seed},
                           {"forward_seed", question.forward_seed},
                           {"oracle", question.with_oracle},

@@ -13,17 +13,17 @@ struct Block {
 };
 
 // Blocks are of 16 KiB or of 1 MiB, so these are 16 MiB at most.
-struct Kept {
+struct FreedBlocks {
   std::array<Block, 16> blocks;
   std::size_t count = 0;
 };
 
 void* allocate(void* context, std::size_t bytes) {
-  auto& kept = *static_cast<Kept*>(context);
-  for (std::size_t i = kept.count; i-- > 0;) {
-    if (kept.blocks[i].bytes != bytes) continue;
-    void* address = kept.blocks[i].address;
-    kept.blocks[i] = kept.blocks[--kept.count];
+  auto& freed = *static_cast<FreedBlocks*>(context);
+  for (std::size_t i = freed.count; i-- > 0;) {
+    if (freed.blocks[i].bytes != bytes) continue;
+    void* address = freed.blocks[i].address;
+    freed.blocks[i] = freed.blocks[--freed.count];
     return address;
   }
   void* fresh = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -32,9 +32,9 @@ void* allocate(void* context, std::size_t bytes) {
 
 // Python's own allocator may have made the block: that one uses mmap, too.
 void release(void* context, void* block, std::size_t bytes) {
-  auto& kept = *static_cast<Kept*>(context);
-  if (kept.count < kept.blocks.size())
-    kept.blocks[kept.count++] = {.address = block, .bytes = bytes};
+  auto& freed = *static_cast<FreedBlocks*>(context);
+  if (freed.count < freed.blocks.size())
+    freed.blocks[freed.count++] = {.address = block, .bytes = bytes};
   else
     (void)::munmap(block, bytes);
 }
@@ -42,8 +42,8 @@ void release(void* context, void* block, std::size_t bytes) {
 }  // namespace
 
 BlockAllocator keeping_allocator() {
-  static Kept kept;
-  return {.context = &kept, .allocate = allocate, .release = release};
+  static FreedBlocks freed;
+  return {.context = &freed, .allocate = allocate, .release = release};
 }
 
 }  // namespace tritonsmith::gym::sandbox

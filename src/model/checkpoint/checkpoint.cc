@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
-constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kCompanions[] = {"tokenizer.json",          "tokenizer_config.json",
                                        "special_tokens_map.json", "chat_template.jinja",
                                        "generation_config.json",  "prompt.json"};
@@ -34,8 +34,8 @@ Result<std::vector<SafetensorsFile>> open_files(const std::set<fs::path>& paths)
 
 // Returns the directory's weight files: one file, or those that the index names.
 Result<std::set<fs::path>> weight_files(const fs::path& directory) {
-  if (fs::exists(directory / kWeights) || !fs::exists(directory / kIndex))
-    return std::set<fs::path>{directory / kWeights};
+  if (fs::exists(directory / kModelFile) || !fs::exists(directory / kIndex))
+    return std::set<fs::path>{directory / kModelFile};
   const fs::path index_path = directory / kIndex;
   TRY_ASSIGN(const std::string text, read_file(index_path));
   const auto index = parse_json(text);
@@ -174,7 +174,7 @@ Status check_tied_head(const std::vector<SafetensorsFile>& files) {
 Status save_model(const ModelConfig& config, std::span<const NamedTensor> parameters,
                   const fs::path& directory, const TensorContent& content) {
   TRY(make_directories(directory));
-  TRY(write_safetensors(directory / kWeights, parameters, {{"format", "pt"}}, content));
+  TRY(write_safetensors(directory / kModelFile, parameters, {{"format", "pt"}}, content));
   return write_file_atomic(directory / kConfig, to_json(config).dump(2) + "\n");
 }
 

@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-struct Place {
+struct Group {
   std::int64_t row;
   int column;  // in groups of eight
 };
 
 // Returns this thread's group of eight elements of [tokens, inner]; row -1: none.
-__device__ Place place_of(std::int64_t tokens, int inner) {
+__device__ Group group_of(std::int64_t tokens, int inner) {
   const std::int64_t item = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const int groups = inner / 8;
   if (item >= tokens * groups) return {-1, 0};
@@ -36,7 +36,7 @@ __device__ uint4 packed(const float (&v)[8]) {
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) swiglu_kernel(SwiGlu a) {
-  const auto [row, column] = place_of(a.tokens, a.inner);
+  const auto [row, column] = group_of(a.tokens, a.inner);
   if (row < 0) return;
   const int groups = a.inner / 8;
   const auto* gates = reinterpret_cast<const uint4*>(a.gate_up) + row * 2 * groups + column;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(SwiGlu a) {
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwiGluBackward a) {
-  const auto [row, column] = place_of(a.tokens, a.inner);
+  const auto [row, column] = group_of(a.tokens, a.inner);
   if (row < 0) return;
   const int groups = a.inner / 8;
   auto* gates = reinterpret_cast<uint4*>(a.gate_up) + row * 2 * groups + column;

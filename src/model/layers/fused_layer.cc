@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // The order of a layer's weights among the arguments of its node.
-constexpr int kWeights = 14;
+constexpr int kWeightsOfLayer = 14;
 using Weight = std::optional<at::Tensor>;  // custom functions do not take undefined tensors
 variable_list list_of(const LayerWeights& w) {
   return {w.input_norm, w.q,      w.q_bias, w.k,         w.k_bias, w.v,  w.v_bias,
@@ -109,10 +109,10 @@ template <typename T>
 variable_list layer_backward(const LayerContext& context, const variable_list& saved,
                              const at::Tensor& d_out) {
   const auto tensor = [&](int i) -> const at::Tensor& {
-    return saved[static_cast<std::size_t>(kWeights + i)];
+    return saved[static_cast<std::size_t>(kWeightsOfLayer + i)];
   };
   variable_list gradients = {at::empty_like(tensor(0))};
-  for (int i = 0; i < kWeights; ++i)
+  for (int i = 0; i < kWeightsOfLayer; ++i)
     gradients.push_back(saved[i].defined() ? at::empty_like(saved[i]) : at::Tensor());
   cpu::layer_backward<T>(context.shape,
                          {.offsets = &context.layout->offsets,
@@ -210,7 +210,7 @@ at::Tensor fused_layer(const at::Tensor& x, const LayerWeights& weights, const M
   context->shape = layer_shape(config);
   context->layout = std::move(layout);
   const auto list = list_of(weights);
-  std::array<Weight, kWeights> w;
+  std::array<Weight, kWeightsOfLayer> w;
   for (std::size_t i = 0; i < w.size(); ++i)
     if (list[i].defined()) w[i] = list[i];
   const Keep keep = at::GradMode::is_enabled() ? Keep::for_backward : Keep::nothing;

@@ -63,7 +63,7 @@ Status refuse_other_formulas(const Json& json, JsonReader& reader) {
   return reader.status();
 }
 
-Result<LoraConfig> parse(const Json& json) {
+Result<LoraConfig> parse_config(const Json& json) {
   JsonReader reader(json);
   TRY(reader.status());
   TRY(refuse_other_formulas(json, reader));
@@ -147,7 +147,7 @@ Result<LoraAdapter> LoraAdapter::load(const Transformer& model, const fs::path& 
   TRY_ASSIGN(const std::string text, read_file(file));
   auto json = parse_json(text);
   if (!json) return tl::unexpected<Error>(json.error().within(file.string()));
-  auto parsed = parse(*json);
+  auto parsed = parse_config(*json);
   if (!parsed) return tl::unexpected<Error>(parsed.error().within(file.string()));
   LoraAdapter adapter(model, *parsed);
   TRY(read_tensors_into(adapter.parameters(), directory / kWeightsFile));

@@ -236,10 +236,10 @@ def describe(plain, exact, why):
 
     outputs = plain.outputs.to_tuple() if callable(getattr(plain.outputs, "to_tuple", None)) else plain.outputs
     value = encode(outputs, index_of)
-    twins = {}
+    exact_of = {}
     if exact and [leaf.shape for leaf in exact.leaves] == [leaf.shape for leaf in plain.leaves]:
         for ours, theirs in zip(plain.leaves, exact.leaves):
-            twins[index_of(ours)] = add(theirs)
+            exact_of[index_of(ours)] = add(theirs)
     elif exact:
         why = "in float64 the outputs have other shapes"
     changed = []
@@ -247,9 +247,9 @@ def describe(plain, exact, why):
         if now.shape != plain.before[index].shape:
             raise Refusal("task_failed", "forward changes the shape of an input or a buffer")
         if not same_bits(now, plain.before[index]):
-            twin = exact.state[index] if exact and not why else None
-            changed.append([index, add(now), -1 if twin is None else add(twin)])
-    return {"outputs": value, "tensors": tensors, "exact": [[ours, theirs] for ours, theirs in twins.items()],
+            exact_state = exact.state[index] if exact and not why else None
+            changed.append([index, add(now), -1 if exact_state is None else add(exact_state)])
+    return {"outputs": value, "tensors": tensors, "exact": [[ours, theirs] for ours, theirs in exact_of.items()],
             "changed": changed, "aliases_input": plain.aliases_input, "no_oracle": why,
             "blocks": [block.nbytes if hasattr(block, "nbytes") else len(block) for block in blocks]}, blocks
 

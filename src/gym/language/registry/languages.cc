@@ -14,8 +14,8 @@ const Language& language_of(plan::KernelLanguage language) {
 }
 
 // There is one language so far, so its executors run all kernels.
-std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) {
-  return triton::triton_language().make_cpu_executor(std::move(room));
+std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes) {
+  return triton::triton_language().make_cpu_executor(std::move(free_bytes));
 }
 
 std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) {

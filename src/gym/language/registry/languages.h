@@ -13,7 +13,7 @@ inline const Language& language_of(const plan::PlanKernel& kernel) {
   return language_of(kernel.language);
 }
 
-std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room);
+std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes);
 std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver);
 
 }  // namespace tritonsmith::gym::language

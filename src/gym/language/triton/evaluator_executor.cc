@@ -157,7 +157,7 @@ LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bou
 
 class EvaluateExecutor final : public KernelExecutor {
  public:
-  explicit EvaluateExecutor(RoomBytes room) : room_(std::move(room)) {}
+  explicit EvaluateExecutor(FreeBytes free_bytes) : free_bytes_(std::move(free_bytes)) {}
 
   LaunchOutcome launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                        std::span<const KernelArgument> arguments, Deadline deadline) override {
@@ -169,7 +169,7 @@ class EvaluateExecutor final : public KernelExecutor {
     bound.launch.order = order_;
     return outcome_of(triton_ir::evaluate(*program, bound.launch,
                                           {.deadline = deadline,
-                                           .table_bytes = room_(),
+                                           .table_bytes = free_bytes_(),
                                            .resident_programs = resident_programs(kernel)}),
                       bound);
   }
@@ -189,14 +189,14 @@ class EvaluateExecutor final : public KernelExecutor {
   }
 
   ByteCache<std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_{kKeptBytes};
-  RoomBytes room_;
+  FreeBytes free_bytes_;
   ProgramOrder order_;
 };
 
 }  // namespace
 
-std::unique_ptr<KernelExecutor> make_evaluate_executor(RoomBytes room) {
-  return std::make_unique<EvaluateExecutor>(std::move(room));
+std::unique_ptr<KernelExecutor> make_evaluate_executor(FreeBytes free_bytes) {
+  return std::make_unique<EvaluateExecutor>(std::move(free_bytes));
 }
 
 }  // namespace tritonsmith::gym::language::triton

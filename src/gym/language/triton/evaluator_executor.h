@@ -1,5 +1,5 @@
 // Makes the executor that runs launches in the evaluator. It keeps parsed kernels by their text.
-// `room` limits what a launch may allocate beside its buffers.
+// `free_bytes` limits what a launch may allocate beside its buffers.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,6 @@
 
 namespace tritonsmith::gym::language::triton {
 
-std::unique_ptr<KernelExecutor> make_evaluate_executor(RoomBytes room);
+std::unique_ptr<KernelExecutor> make_evaluate_executor(FreeBytes free_bytes);
 
 }  // namespace tritonsmith::gym::language::triton

@@ -47,8 +47,8 @@ class TritonLanguage final : public Language {
   Status check_edit(std::string_view original, std::string_view edited) const override {
     return ptx::check_edited_ptx(original, edited);
   }
-  std::unique_ptr<KernelExecutor> make_cpu_executor(RoomBytes room) const override {
-    return make_evaluate_executor(std::move(room));
+  std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes) const override {
+    return make_evaluate_executor(std::move(free_bytes));
   }
   std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) const override {
     return std::make_unique<CudaExecutor>(driver);

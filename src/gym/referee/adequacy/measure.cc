@@ -21,7 +21,7 @@ constexpr double kRounding = 0.25;
 constexpr double kShareForFaults = 0.75;  // of the time
 
 // How one secret's trials end for a candidate.
-struct Told {
+struct SecretAnswer {
   bool is_told = false, differs = false, does_not_run = false;
   std::optional<SetTrial> by;
   // In the trial that told it, or the largest in any trial; nothing if no number told it.
@@ -30,20 +30,20 @@ struct Told {
 };
 
 // Returns the least margin over the secrets that tell the fault, or the largest if none does.
-std::optional<double> margin_of(const std::vector<Told>& answers) {
+std::optional<double> margin_of(const std::vector<SecretAnswer>& answers) {
   std::optional<double> least, most;
-  for (const Told& each : answers) {
+  for (const SecretAnswer& each : answers) {
     if (!each.margin) continue;
     if (each.is_told)
       least = std::min(least.value_or(*each.margin), *each.margin);
     else
       most = std::max(most.value_or(0), *each.margin);
   }
-  return std::ranges::any_of(answers, &Told::is_told) ? least : most;
+  return std::ranges::any_of(answers, &SecretAnswer::is_told) ? least : most;
 }
 
-bool is_clear(const Told& told) {
-  return told.is_told && (!told.margin || *told.margin >= kClearMargin);
+bool is_clear(const SecretAnswer& answer) {
+  return answer.is_told && (!answer.margin || *answer.margin >= kClearMargin);
 }
 
 class Measurement {
@@ -95,7 +95,7 @@ class Measurement {
     if (!plan::check_plan(candidate)) return std::nullopt;
     FaultTest result{.what = fault.what, .kind = std::string(tritonsmith::name_of(fault.kind))};
     std::optional<SetTrial> first;
-    std::vector<Told> answers;
+    std::vector<SecretAnswer> answers;
     for (TrialSet& set : sets_) {
       answers.push_back(tell(set, candidate, first));
       if (answers.back().does_not_run || until_.passed()) return std::nullopt;
@@ -109,11 +109,11 @@ class Measurement {
 
   // In float64 a fault of precision has no effect.
   FaultEnd end_of(const plan::faults::Fault& fault, const plan::Plan& candidate,
-                  const std::vector<Told>& answers) {
-    const auto times_told = std::ranges::count(answers, true, &Told::is_told);
+                  const std::vector<SecretAnswer>& answers) {
+    const auto times_told = std::ranges::count(answers, true, &SecretAnswer::is_told);
     if (times_told == std::ssize(answers)) return FaultEnd::told;
     if (times_told > 0) return FaultEnd::sometimes;
-    const bool differs = std::ranges::any_of(answers, &Told::differs);
+    const bool differs = std::ranges::any_of(answers, &SecretAnswer::differs);
     const bool is_rounding = fault.kind == plan::faults::FaultKind::precision;
     const FaultySides sides{
         sets_.front().job(), task_, candidate,
@@ -125,11 +125,11 @@ class Measurement {
 
   // Runs a set's trials until one tells the candidate clearly. The trial that did so under another
   // secret goes first.
-  static Told tell(TrialSet& set, const plan::Plan& candidate,
-                   const std::optional<SetTrial>& first) {
+  static SecretAnswer tell(TrialSet& set, const plan::Plan& candidate,
+                           const std::optional<SetTrial>& first) {
     std::vector<SetTrial> trials = set.trials();
     if (first) std::ranges::stable_partition(trials, [&](const auto& t) { return t == *first; });
-    Told told;
+    SecretAnswer told;
     std::set<trial::Perturbation> right;
     for (const SetTrial& each : trials) {
       if (set.is_skipped(each, right)) continue;
@@ -165,7 +165,7 @@ class Measurement {
         continue;
       }
       for (TrialSet& set : sets_) {
-        const Told told = tell(set, each.plan, std::nullopt);
+        const SecretAnswer told = tell(set, each.plan, std::nullopt);
         if (told.does_not_run || until_.passed()) break;
         if (&set == &sets_.front()) ++adequacy_.variants;
         if (!told.is_told) continue;
