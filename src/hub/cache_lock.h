@@ -1,5 +1,5 @@
-// CacheLock: the lock under which a blob is fetched, so that two processes do not fetch it twice. It
-// is the same file and the same kind of lock (flock) that huggingface_hub takes.
+// CacheLock is the lock that a process holds while it fetches a blob, so that no other process fetches
+// it, too. huggingface_hub takes the same kind of lock (flock) on the same file.
 #pragma once
 
 #include <filesystem>

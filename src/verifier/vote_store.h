@@ -1,6 +1,6 @@
-// VoteStore: the answers of a verifier's model, by the content of the question. What was answered
-// once is never asked again, also by later calls and by other programs that share the file. One
-// thread calls a store.
+// VoteStore keeps the answers of a verifier's model by the content of the question. A question that
+// has an answer is never asked again, neither by later calls nor by other programs that share the
+// file. One thread calls a store.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
-// UnfinishedJobs: the queue, the leases and the deadlines of a job store, in memory. It knows jobs
-// by their names only. Pure: the caller tells the time, and keeps other threads out.
+// UnfinishedJobs holds the queue, the leases and the deadlines of a job store in memory. It knows
+// jobs by their names only. It reads no clock: the caller passes the time. One thread at a time uses
+// it.
 #pragma once
 
 #include <map>
@@ -33,7 +34,8 @@ class UnfinishedJobs {
   std::vector<std::string> queued() const;
   std::vector<std::string> overdue(std::int64_t now_ms) const;
   void count(JobCounts& counts) const;
-  // Returns nothing if so many more jobs of the submitter fit, with `limit` unfinished ones at most.
+  // Returns why `added` more jobs of the submitter do not fit, or nothing if they fit. At most
+  // `limit` jobs may be unfinished.
   std::optional<JobStoreFull> lack_of_room(int limit, const Submitter& submitter, int added) const;
 
   // Replaces a job of that name.
@@ -47,9 +49,9 @@ class UnfinishedJobs {
   void renew(const Lease& lease, std::int64_t now_ms);
   // Queues the jobs of workers that did not renew their lease.
   void reclaim(std::int64_t now_ms);
-  // Returns whether the worker had the job, which is queued again.
+  // Queues the job again if the worker has it. Returns whether it had the job.
   bool give_back(const std::string& worker, const std::string& name);
-  // Tells the job's worker, if it has one, that the job is none of its own any more.
+  // Tells the job's worker, if it has one, that the job no longer belongs to it.
   void withdraw(const std::string& name);
   std::vector<std::string> take_withdrawn(const std::string& worker);
 

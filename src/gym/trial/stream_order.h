@@ -12,7 +12,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// Two steps that nothing orders and that use the same memory. They may use different parts of it.
+// Two steps that use the same memory, and whose order no stream and no event fixes. They may use
+// different parts of the memory.
 struct SuspectedRace {
   VerdictError error;      // of class `race`, with the line of the later step
   std::vector<int> order;  // all steps of the plan in another order that the streams allow
@@ -20,9 +21,9 @@ struct SuspectedRace {
 };
 
 struct StreamRaces {
-  // A race whatever the kernels do: the caller's own work is one side of it, or an operator's result
-  // is used. The caller writes the inputs before forward, and reads the outputs after it, on the
-  // stream that is the current one then. The constructor has finished before.
+  // A race that does not depend on what the kernels do. One side of it is the caller's own work, or
+  // uses an operator's result. The caller writes the inputs before forward and reads the outputs
+  // after it, on the stream that is current at that time. The constructor has finished before.
   std::optional<VerdictError> certain;
   std::vector<SuspectedRace> suspected;  // at most kMostSuspects, each with another order
 };
