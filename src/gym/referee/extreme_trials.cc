@@ -19,7 +19,7 @@ bool broke_off(const replay::Stop& stop) {
 }
 
 // Says whether these errors of a trial become others when its inputs move by a few roundings.
-bool is_noise(Equipment& equipment, trial::TrialConfig config, const std::vector<float>& errors) {
+bool is_noise(Equipment& equipment, trial::TrialConfig config, const trial::OutputErrors& errors) {
   config.watch_launches = config.try_without_kernels = false;
   trial::RoundingNoise noise(errors);
   for (const double units : trial::kNudges) {
@@ -86,7 +86,7 @@ void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
   if (!trial::row_of(config.kind).shows_weakness || result.is_stopped() || !result.difference ||
       result.difference->error_class != ErrorClass::wrong_value || !result.errors)
     return;
-  const std::optional<int> digits = trial::lost_digits(*result.errors);
+  const std::optional<int> digits = trial::lost_digits(result.errors->errors);
   if (!digits || !is_noise(equipment, config, *result.errors)) return;
   result.findings.push_back(
       {.rule = "numerically_weak",

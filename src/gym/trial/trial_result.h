@@ -16,6 +16,12 @@ namespace tritonsmith::gym::trial {
 // left for the rounding of another kernel. docs/numerics.md has the measurement.
 inline constexpr double kPreciseShare = compare::kToleranceRules.precise_share;
 
+// Of each floating element of the outputs, by how much the candidate is wrong, and the reference's
+// value, in units of the tolerance times the element's and the output's size. No values: unknown.
+struct OutputErrors {
+  std::vector<float> errors, values;
+};
+
 struct TrialResult {
   std::optional<replay::Stop> candidate_stop;
   std::optional<replay::Stop> reference_stop;
@@ -36,7 +42,7 @@ struct TrialResult {
   bool breaks_down = false;
   // The candidate's errors (weakness.h), where a wrong value may show a weak algorithm, or where
   // inputs were nudged.
-  std::optional<std::vector<float>> errors;
+  std::optional<OutputErrors> errors;
   bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   // The share of output elements that are wrong if no kernel runs, of those that the reference does

@@ -14,9 +14,15 @@ namespace {
 
 constexpr std::int64_t kMostElements = 1 << 26;
 
+void append(const at::Tensor& numbers, std::vector<float>& list) {
+  const at::Tensor here = numbers.to(at::kFloat).cpu();
+  list.insert(list.end(), here.const_data_ptr<float>(),
+              here.const_data_ptr<float>() + here.numel());
+}
+
 // Appends the errors of one output. Returns false if there are none to speak of.
 bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& exact_made,
-                   const std::vector<double>& fills, double tolerance, std::vector<float>& errors) {
+                   const std::vector<double>& fills, double tolerance, OutputErrors& errors) {
   // Where PyTorch overflows, or the task writes a number of its own, the candidate must give the
   // same, and no digits are left to lose.
   at::Tensor is_number = at::isfinite(expected);
@@ -30,15 +36,14 @@ bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::
   const at::Tensor ours = numbers(expected), theirs = numbers(got),
                    exact = exact_made.defined() ? numbers(exact_made) : ours;
   const at::Tensor from_exact = theirs - exact, from_ours = theirs - ours;
-  const at::Tensor size =
-      exact.abs() + exact.square().mean().sqrt() + std::numeric_limits<double>::min();
-  const at::Tensor off = at::where(from_exact.abs() <= from_ours.abs(), from_exact, from_ours)
-                             .div_(size.mul(tolerance))
-                             .to(at::kFloat)
-                             .cpu();
-  if (!at::isfinite(off).all().item<bool>()) return false;
-  errors.insert(errors.end(), off.const_data_ptr<float>(),
-                off.const_data_ptr<float>() + off.numel());
+  const at::Tensor unit =
+      (exact.abs() + exact.square().mean().sqrt() + std::numeric_limits<double>::min())
+          .mul_(tolerance);
+  const at::Tensor off =
+      at::where(from_exact.abs() <= from_ours.abs(), from_exact, from_ours).div_(unit);
+  if (!at::isfinite(off.to(at::kFloat)).all().item<bool>()) return false;
+  append(off, errors.errors);
+  append(ours / unit, errors.values);
   return true;
 }
 
@@ -52,13 +57,13 @@ void nudge(double units, at::Tensor& tensor) {
   tensor.mul_(1 + units * epsilon);
 }
 
-std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
-                                                       const tensors::TensorTable& exact) {
+std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
+                                                 const tensors::TensorTable& exact) {
   std::vector<int> ours, theirs;
   plan::append_tensors(sides.task().outputs, ours);
   plan::append_tensors(sides.config.candidate.outputs, theirs);
   if (ours.size() != theirs.size()) return std::nullopt;
-  std::vector<float> errors;
+  OutputErrors errors;
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const at::Tensor &ours_made = tensors::tensor_at(sides.reference.tensors(), ours[k]),
                      &theirs_made = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
@@ -71,7 +76,7 @@ std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
       if (!at::equal(got, expected)) return std::nullopt;
       continue;
     }
-    if (static_cast<std::int64_t>(errors.size()) + expected.numel() > kMostElements)
+    if (static_cast<std::int64_t>(errors.errors.size()) + expected.numel() > kMostElements)
       return std::nullopt;
     const at::Tensor exact_made = exact.empty() ? at::Tensor() : tensors::tensor_at(exact, ours[k]);
     if (!append_errors(expected, got, exact_made, sides.fills, tolerance_of(sides).value, errors))
@@ -89,17 +94,22 @@ std::optional<int> lost_digits(const std::vector<float>& errors) {
   return std::max(1, static_cast<int>(std::lround(digits)));
 }
 
-RoundingNoise::RoundingNoise(const std::vector<float>& errors) : errors_(errors) {
-  for (const float error : errors) largest_ = std::max(largest_, std::abs(error));
+RoundingNoise::RoundingNoise(const OutputErrors& errors) : errors_(errors) {
+  for (const float error : errors.errors) largest_ = std::max(largest_, std::abs(error));
 }
 
-void RoundingNoise::add(const std::vector<float>& nudged) {
+void RoundingNoise::add(const OutputErrors& nudged) {
   constexpr float alike = 0.25F;
-  if (nudged.size() != errors_.size()) return;
-  for (std::size_t k = 0; k < errors_.size(); ++k) {
-    const float size = std::abs(errors_[k]);
+  constexpr float jump = 64;  // tolerances; a nudge moves what follows smoothly by one or a few
+  const std::vector<float>& before = errors_.errors;
+  if (nudged.errors.size() != before.size()) return;
+  const bool has_values =
+      nudged.values.size() == before.size() && errors_.values.size() == before.size();
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    const float size = std::abs(before[k]);
     if (!(size > 1)) continue;
-    const double is_other = std::abs(nudged[k] - errors_[k]) > alike * size ? 1 : 0;
+    if (has_values && std::abs(nudged.values[k] - errors_.values[k]) > jump) continue;
+    const double is_other = std::abs(nudged.errors[k] - before[k]) > alike * size ? 1 : 0;
     beyond_.all += 1;
     beyond_.others += is_other;
     if (2 * size <= largest_) continue;

@@ -20,11 +20,10 @@ inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 // Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. Other tensors stay as they are.
 void nudge(double units, at::Tensor& tensor);
 
-// Returns the candidate's errors, element by element over all floating outputs, in units of the
-// tolerance times each element's and the output's size. Returns nothing if anything but finite
-// floating values differs, or for more than 64 million elements.
-std::optional<std::vector<float>> errors_in_tolerances(const Sides& sides,
-                                                       const tensors::TensorTable& exact);
+// Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
+// anything but finite floating values differs, or for more than 64 million elements.
+std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
+                                                 const tensors::TensorTable& exact);
 
 // Returns the number of decimal digits that these errors cost beyond the tolerance. Returns nothing
 // if they cost more than 3.
@@ -33,20 +32,21 @@ std::optional<int> lost_digits(const std::vector<float>& errors);
 // Finds out whether errors beyond the tolerance are rounding noise: whether they are others after nudges
 // of the inputs. Over all nudges together a quarter of these errors must be others, and a quarter of
 // those above half of the largest. Noise of few units takes few values, so that many are alike by
-// chance. docs/numerics.md has the measurement.
+// chance. docs/numerics.md has the measurement. An element at which the reference itself jumps says
+// nothing: a task may look at the bits of its inputs, and these are others after each nudge.
 class RoundingNoise {
  public:
   // Refers to the errors.
-  explicit RoundingNoise(const std::vector<float>& errors);
+  explicit RoundingNoise(const OutputErrors& errors);
   // Adds the errors after one nudge. Does nothing if there are not as many.
-  void add(const std::vector<float>& nudged);
+  void add(const OutputErrors& nudged);
   bool is_shown() const;
 
  private:
   struct Count {
     double all = 0, others = 0;
   };
-  const std::vector<float>& errors_;
+  const OutputErrors& errors_;
   float largest_ = 0;
   Count beyond_, large_;
 };

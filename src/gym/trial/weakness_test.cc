@@ -30,16 +30,19 @@ std::vector<float> errors_of(double units, double one_in, Computed computed, Exa
 
 template <typename Computed, typename Exact>
 bool is_noise(double one_in, Computed computed, Exact exact) {
-  const std::vector<float> errors = errors_of(0, one_in, computed, exact);
+  const OutputErrors errors{.errors = errors_of(0, one_in, computed, exact), .values = {}};
   RoundingNoise noise(errors);
-  for (const double units : kNudges) noise.add(errors_of(units, one_in, computed, exact));
+  for (const double units : kNudges)
+    noise.add({.errors = errors_of(units, one_in, computed, exact), .values = {}});
   return noise.is_shown();
 }
 
 // The same of errors before and after a single nudge.
-bool is_noise(const std::vector<float>& errors, const std::vector<float>& nudged) {
-  RoundingNoise noise(errors);
-  noise.add(nudged);
+bool is_noise(const std::vector<float>& errors, const std::vector<float>& nudged,
+              const std::vector<float>& values = {}, const std::vector<float>& moved = {}) {
+  const OutputErrors before{errors, values};
+  RoundingNoise noise(before);
+  noise.add({nudged, moved});
   return noise.is_shown();
 }
 
@@ -70,6 +73,14 @@ TEST(WeaknessTest, ErrorsWithinTheToleranceSayNothing) {
   EXPECT_TRUE(is_noise({1.5F, 0.1F}, {-1.5F, 0.1F}));
   EXPECT_FALSE(is_noise({1.5F, 1.6F, 1.7F, 1.8F, 1.9F}, {-1.5F, 1.6F, 1.7F, 1.8F, 1.9F}));
   EXPECT_FALSE(is_noise({9, 1.5F, 1.5F}, {9, -1.5F, -1.5F})) << "the largest stays";
+}
+
+TEST(WeaknessTest, ErrorsWhereTheReferenceJumpsSayNothing) {
+  const std::vector<float> errors = {9, 9, 9}, halved = {4.5F, 9, 9}, values = {4000, 4000, 10};
+  EXPECT_TRUE(is_noise(errors, halved, values, {4000, 4000, 10}));
+  EXPECT_TRUE(is_noise(errors, halved, values, {3999, 4002, 10})) << "as far as a nudge moves it";
+  EXPECT_FALSE(is_noise(errors, halved, values, {2000, 4000, 10}));
+  EXPECT_FALSE(is_noise({9}, {4.5F}, {4000}, {2000})) << "nothing is left that shows noise";
 }
 
 TEST(WeaknessTest, DigitsAreCountedUpToThree) {
