@@ -27,19 +27,19 @@ struct McpOptions {
 
 // Asks the service's own tool, since its devices judge.
 Result<Json> facts_of_service(const GymChoice& gym) {
-  TRY_ASSIGN(const std::string token, gym::api::read_token(gym.token_file));
-  httplib::Client client(gym.url);
-  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", gym.url);
-  if (!token.empty()) client.set_bearer_token_auth(token);
+  TRY_ASSIGN(const auto service, gym::api::service_url(gym.url, gym.token_file));
+  httplib::Client client(service.url);
+  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", service.url);
+  if (!service.token.empty()) client.set_bearer_token_auth(service.token);
   const Json request = {{"jsonrpc", "2.0"},
                         {"id", 1},
                         {"method", "tools/call"},
                         {"params", {{"name", "device_facts"}}}};
   const auto reply = client.Post("/mcp", to_line(request), "application/json");
-  if (!reply) return fail_by_fault("{} does not answer", gym.url);
+  if (!reply) return fail_by_fault("{} does not answer", service.url);
   TRY_ASSIGN(const Json json, parse_json(reply->body));
   const Json::json_pointer place("/result/structuredContent");
-  if (!json.contains(place)) return fail_by_fault("{}: HTTP status {}", gym.url, reply->status);
+  if (!json.contains(place)) return fail_by_fault("{}: HTTP status {}", service.url, reply->status);
   return json[place];
 }
 

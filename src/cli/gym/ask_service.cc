@@ -30,20 +30,19 @@ void add_service_options(CLI::App& command, std::string& url, std::string& token
 }
 
 Result<Json> ask_service(const ServiceAddress& service, const ServiceCall& call) {
-  TRY_ASSIGN(const std::string token, gym::api::read_token(service.token_file));
-  httplib::Client client(service.url);
-  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", service.url);
-  if (!token.empty()) client.set_bearer_token_auth(token);
+  TRY_ASSIGN(const auto asked, gym::api::service_url(service.url, service.token_file));
+  httplib::Client client(asked.url);
+  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", asked.url);
+  if (!asked.token.empty()) client.set_bearer_token_auth(asked.token);
   const auto reply = send(client, call);
   if (!reply)
     return fail_by_fault(
-        "{} does not answer (error: {}); is `tritonsmith gym serve` running there?", service.url,
+        "{} does not answer (error: {}); is `tritonsmith gym serve` running there?", asked.url,
         httplib::to_string(reply.error()));
   auto json = parse_json(reply->body);
-  if (!json) return fail_by_fault("{}: HTTP status {}, and no JSON", service.url, reply->status);
+  if (!json) return fail_by_fault("{}: HTTP status {}, and no JSON", asked.url, reply->status);
   if (reply->status != 200)
-    return fail("{}: HTTP status {}: {}", service.url, reply->status,
-                reason_of(*json, reply->body));
+    return fail("{}: HTTP status {}: {}", asked.url, reply->status, reason_of(*json, reply->body));
   return *std::move(json);
 }
 

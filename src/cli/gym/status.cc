@@ -9,6 +9,7 @@
 #include "cli/gym/ask_service.h"
 #include "cli/gym/quarantine.h"
 #include "cli/judge_text.h"
+#include "gym/api/token.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -94,8 +95,11 @@ Status show_status(const StatusOptions& options) {
     show("{}\n", reply.dump(2, ' ', false, Json::error_handler_t::replace));
   else if (!options.job.empty())
     show_text(job_text(reply));
-  else
-    show_text(status_text(options.service.url, reply));
+  else {
+    TRY_ASSIGN(const auto asked,
+               gym::api::service_url(options.service.url, options.service.token_file));
+    show_text(status_text(asked.url, reply));
+  }
   return ok();
 }
 

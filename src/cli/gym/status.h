@@ -1,6 +1,9 @@
 // `tritonsmith gym status`: how a service, or one of its jobs, is doing.
 #pragma once
 
+#include <string>
+
+#include "base/json.h"
 #include "cli/call/command.h"
 
 namespace tritonsmith::cli {

@@ -73,9 +73,8 @@ Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path&
                                                     const GymChoice& gym) {
   if (!gym.url.empty() && !gym.data.empty())
     return fail(
-        "--data shows folders of this machine: give the service at {} its own, by "
-        "--set 'judge.capture.data=[\"DIR\"]'",
-        gym.url);
+        "--data shows folders of this machine: give the service its own, by "
+        "--set 'judge.capture.data=[\"DIR\"]'");
   if (!gym.url.empty())
     return gym::remote::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
   gym::judge::LocalJudgeConfig config{

@@ -32,6 +32,23 @@ Result<std::string> read_token(const std::filesystem::path& file) {
   return token;
 }
 
+Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path& token_file) {
+  constexpr std::string_view mark = "://";
+  const std::size_t scheme = url.find(mark);
+  const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + mark.size();
+  const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
+  if (at == std::string_view::npos || at < begin) {
+    TRY_ASSIGN(std::string token, read_token(token_file));
+    return ServiceUrl{.url = std::string(url), .token = std::move(token)};
+  }
+  const std::string_view user = url.substr(begin, at - begin);
+  const std::size_t colon = user.find(':');
+  std::string token(colon == std::string_view::npos ? "" : user.substr(colon + 1));
+  TRY_WITHIN("the URL of the service", check_token(token));
+  return ServiceUrl{.url = std::string(url.substr(0, begin)).append(url.substr(at + 1)),
+                    .token = std::move(token)};
+}
+
 Result<HostAndPort> parse_host_and_port(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   HostAndPort parsed;

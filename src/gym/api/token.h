@@ -16,6 +16,14 @@ Status check_token(std::string_view token);
 // TRITONSMITH_GYM_TOKEN, or an empty string if that is not set.
 Result<std::string> read_token(const std::filesystem::path& file);
 
+// A service's URL and its token. A URL may hold the token as a password: http://any:TOKEN@HOST:PORT.
+struct ServiceUrl {
+  std::string url;    // without the token, so it may be printed
+  std::string token;  // empty: none
+};
+// Takes the token out of the URL, or else reads it as read_token() does.
+Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path& token_file);
+
 // An address such as "HOST:PORT" or "[::1]:8000".
 struct HostAndPort {
   std::string host;

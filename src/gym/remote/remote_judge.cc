@@ -69,14 +69,16 @@ struct RemoteJudge::Connection {
 };
 
 Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& config) {
-  TRY_ASSIGN(const std::string token, api::read_token(config.token_file));
-  std::unique_ptr<RemoteJudge> judge(new RemoteJudge(config, token));
+  TRY_ASSIGN(const api::ServiceUrl service, api::service_url(config.url, config.token_file));
+  RemoteJudgeConfig without_token = config;
+  without_token.url = service.url;
+  std::unique_ptr<RemoteJudge> judge(new RemoteJudge(std::move(without_token), service.token));
   if (!judge->sending_->http.is_valid())
-    return fail("'{}' is no URL, as in http://127.0.0.1:8800", config.url);
+    return fail("'{}' is no URL, as in http://127.0.0.1:8800", service.url);
   const auto reply = judge->sending_->http.Get("/v1/status");
   if (!reply || reply->status != 200) {
     const Error refused{
-        fmt::format("the gym at {} does not serve us: {}", config.url, refusal_of(reply))};
+        fmt::format("the gym at {} does not serve us: {}", service.url, refusal_of(reply))};
     return tl::unexpected(reply && is_final(reply->status) ? refused : refused.as_fault());
   }
   judge->sender_ =
