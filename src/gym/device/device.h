@@ -38,7 +38,9 @@ enum class Pattern {
   ends,
   specials,
   whole,
-  listed
+  listed,
+  small_rows,
+  extremes
 };
 
 // The change that a trial makes to a drawn input, in three steps. A random share `kept` of the

@@ -5,6 +5,7 @@
 
 #include "gym/plan/analysis/drawn_constants.h"
 #include "gym/plan/analysis/eval_mode.h"
+#include "gym/plan/analysis/named_epsilons.h"
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/adequacy/measure.h"
 #include "gym/referee/calibrate.h"
@@ -81,6 +82,7 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
   if (plan.role != plan::PlanRole::task) return fail("the plan is a candidate's, not a task's");
   std::vector<std::string> left;
   plan = plan::analysis::with_drawn_constants(std::move(plan));
+  plan = plan::analysis::with_named_epsilons(std::move(plan));
   tasks_.add(task_key, std::move(plan), plan_json.size(), &left);
   for (const std::string& key : left) {
     equipment_->reference_ms.erase(key);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "gym/plan/analysis/eval_mode.h"
+#include "gym/plan/analysis/input_draws.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/other_orders.h"
 #include "gym/referee/report_entries.h"
@@ -45,7 +46,9 @@ bool run_first_call(Equipment& equipment, const TrialContext& context, RefereeRe
         report.error->message = "in the first call of forward: " + report.error->message;
       return false;
     }
-    if (trial == 0) plain = {result.reference_is_finite, result.reference_error};
+    if (trial == 0)
+      plain = {result.reference_is_finite, result.reference_error,
+               plan::analysis::draws_whole_numbers(context.task)};
   }
   return true;
 }
@@ -135,7 +138,8 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
       add_findings(report, trial::find_evidence(context.candidate, ran ? &result.launches : nullptr,
                                                 context.task, context.job.policy));
       report.ran = ran;
-      plain = {result.reference_is_finite, result.reference_error};
+      plain = {result.reference_is_finite, result.reference_error,
+               plan::analysis::draws_whole_numbers(context.task)};
       context.is_finite = plain.is_finite;
     }
     if (trial == 0 && ran && context.candidate.first_call) {

@@ -59,6 +59,13 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
     if (is_extreme(sides.config.kind) || output.numel() <= few)
       largest = std::max(largest, compare::own_error(output, exact));
   }
+  if (!result.reference_is_finite)
+    result.reference_is_partly_finite = std::ranges::all_of(outputs, [&](int index) {
+      constexpr double part = 0.25;
+      const at::Tensor& output = tensors::tensor_at(sides.reference.tensors(), index);
+      return !output.is_floating_point() || output.numel() == 0 ||
+             at::isfinite(tensors::computable(output)).to(at::kFloat).mean().item<double>() >= part;
+    });
   // Whole numbers have a tolerance of 0, and an error of 0.
   result.reference_error = largest > 0 ? largest / tolerance_of(sides).value : 0;
 }

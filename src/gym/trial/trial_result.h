@@ -30,6 +30,7 @@ struct TrialResult {
   // An output differs, or something changed that must not change.
   std::optional<VerdictError> difference;
   bool reference_is_finite = true;
+  bool reference_is_partly_finite = true;  // a quarter of each output's elements at least
   // PyTorch's own rounding error, in units of the tolerance times the output's size. It is 0 where
   // it was not measured, and infinite where it is unknown.
   double reference_error = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gym/plan/analysis/exact_at_halves.h"
+#include "gym/plan/analysis/truth_values.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -54,6 +55,38 @@ bool gives_places(std::string_view op) {
          std::ranges::find(kNames, plan::operators::aten_base_name(op)) != kNames.end();
 }
 
+// The operator's second result is its places. If nobody reads them, ties do not matter.
+bool are_places_read(const Plan& task, const AtenCall& call) {
+  constexpr auto of_two_results = std::to_array<std::string_view>(
+      {"cummax", "cummin", "kthvalue", "max", "max_pool2d_with_indices", "max_pool3d_with_indices",
+       "median", "min", "nanmedian", "sort", "topk"});
+  const std::string_view name = plan::operators::aten_base_name(call.op);
+  if (std::ranges::find(of_two_results, name) == of_two_results.end() || call.outputs.size() < 2)
+    return true;
+  const int places = call.outputs[1];
+  std::vector<int> read;
+  append_tensors(task.outputs, read);
+  for (const PlanStep& step : task.steps)
+    if (const auto* other = std::get_if<AtenCall>(&step.action);
+        other != nullptr && step.phase == Phase::forward) {
+      const std::vector<int> given = tensors_given_to(*other);
+      read.insert(read.end(), given.begin(), given.end());
+    }
+  return std::ranges::find(read, places) != read.end();
+}
+
+bool is_16_bits(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+bool casts_to_16_bits(const Plan& task, const AtenCall& call) {
+  if (plan::operators::aten_base_name(call.op) != "_to_copy" || call.outputs.empty()) return false;
+  const auto* from = call.args.empty() ? nullptr : std::get_if<TensorRef>(&call.args[0].data);
+  const auto dtype_of = [&](int index) {
+    return task.tensors.at(static_cast<std::size_t>(index)).dtype;
+  };
+  return from != nullptr && call.outputs[0] >= 0 && dtype_of(from->index) == DType::float32 &&
+         is_16_bits(dtype_of(call.outputs[0]));
+}
+
 bool overwrites_places(const AtenCall& call) {
   if (!plan::operators::is(call.op, Trait::overwrites_places)) return false;
   constexpr std::size_t accumulate = 3;  // of index_put and put
@@ -74,15 +107,7 @@ class AsGiven {
     const auto* tensor = std::get_if<TensorRef>(&value.data);
     return tensor != nullptr && exact_.contains(tensor->index);
   }
-  // Says whether the value tells which elements of an input lie beyond a number.
-  bool is_compared(const Value& value) const {
-    const auto* tensor = std::get_if<TensorRef>(&value.data);
-    return tensor != nullptr && compared_.contains(tensor->index);
-  }
   void follow(const Plan& task, const AtenCall& call) {
-    if (plan::operators::is(call.op, Trait::steps) && call.args.size() > 1 &&
-        is_exact(call.args[0]) && number_of(call.args[1]))
-      compared_.insert(call.outputs.begin(), call.outputs.end());
     if (!plan::operators::only_arranges(call.op) && !exact_scale(call)) return;
     std::vector<int> read;
     for (const Value& argument : call.args) append_tensors(argument, read);
@@ -106,7 +131,7 @@ class AsGiven {
     return factor && std::frexp(*factor, &exponent) == 0.5;
   }
 
-  std::set<int> exact_, compared_;
+  std::set<int> exact_;
 };
 
 // The places where forward rounds or compares.
@@ -158,22 +183,25 @@ class Jumps {
 };
 
 void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& given,
-                     ForwardFacts& facts) {
+                     const TruthValues& truths, ForwardFacts& facts) {
+  if (!asks_of_all(call) || call.args.empty()) return;
+  const auto* asked = std::get_if<TensorRef>(&call.args[0].data);
+  if (asked == nullptr) return;
+  const DType dtype = task.tensors.at(static_cast<std::size_t>(asked->index)).dtype;
   const std::string_view name = plan::operators::aten_base_name(call.op);
-  if ((name != "any" && name != "all") || call.args.empty()) return;
-  if (given.is_compared(call.args[0])) {
-    facts.asks_any_or_all_compared = true;
-  } else if (given.is_exact(call.args[0])) {
-    const int asked = std::get<TensorRef>(call.args[0].data).index;
-    const DType dtype = task.tensors.at(static_cast<std::size_t>(asked)).dtype;
-    if (dtype != DType::boolean && dtype != DType::uint8) return;
+  if ((name == "any" || name == "all") && given.is_exact(call.args[0]) &&
+      (dtype == DType::boolean || dtype == DType::uint8))
     facts.asks_any_or_all = true;
-  } else {
+  else if (truths.is_one(call.args[0]))
+    facts.asks_any_or_all_compared = true;
+  else
     return;
-  }
-  if (call.args.size() > 1)
-    if (const auto* dimension = std::get_if<std::int64_t>(&call.args[1].data))
-      facts.asked_dimension = *dimension;
+  if (call.args.size() < 2) return;
+  const auto* list = std::get_if<List>(&call.args[1].data);
+  const Value& dimension =
+      list != nullptr && list->items.size() == 1 ? list->items[0] : call.args[1];
+  if (const auto* number = std::get_if<std::int64_t>(&dimension.data))
+    facts.asked_dimension = *number;
 }
 
 }  // namespace
@@ -181,6 +209,7 @@ void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& give
 ForwardFacts forward_facts(const Plan& task) {
   ForwardFacts facts;
   AsGiven given(task);
+  TruthValues truths(task);
   Jumps jumps(task);
   ExactAtHalves at_halves(task);
   for (const PlanStep& step : task.steps) {
@@ -192,14 +221,20 @@ ForwardFacts forward_facts(const Plan& task) {
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
                             plan::operators::is(call->op, Trait::specials);
     if (plan::operators::is(call->op, Trait::steps)) jumps.note(*call, at_halves);
-    facts.gives_places = facts.gives_places || gives_places(call->op);
+    if (gives_places(call->op) && are_places_read(task, *call)) {
+      facts.gives_places = true;
+      facts.gives_ordered_places =
+          facts.gives_ordered_places || plan::operators::is(call->op, Trait::orders);
+    }
+    facts.casts_to_16_bits = facts.casts_to_16_bits || casts_to_16_bits(task, *call);
     if (!call->args.empty() && given.is_exact(call->args[0]))
       facts.compares_inputs = facts.compares_inputs || gives_places(call->op) ||
                               (plan::operators::is(call->op, Trait::steps) &&
                                call->args.size() > 1 && given.is_exact(call->args[1]));
     facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
-    note_any_or_all(task, *call, given, facts);
+    note_any_or_all(task, *call, given, truths, facts);
     given.follow(task, *call);
+    truths.follow(*call);
     at_halves.follow(*call);
   }
   jumps.conclude(facts);

@@ -28,12 +28,14 @@ struct ForwardFacts {
   // It asks whether any or all truth values of an input hold, along the dimension or, if it is
   // empty, of all elements.
   bool asks_any_or_all = false;
-  // The same of an input's elements that were compared with a number first.
+  // The same of truth values that follow from the elements of inputs, each from those at its place.
   bool asks_any_or_all_compared = false;
   std::optional<std::int64_t> asked_dimension;
   double scale_of_jumps = 1;  // the largest power of two with which those inputs are multiplied
-  bool gives_places = false;  // results are places among values, where ties have no one order
-  bool overwrites_places = false;  // writes at places that an input names; the last write wins
+  bool gives_places = false;  // places among values are results, where ties have no one order
+  bool gives_ordered_places = false;  // the same of an operator that puts many values in order
+  bool casts_to_16_bits = false;      // it rounds 32 bits to 16
+  bool overwrites_places = false;     // writes at places that an input names; the last write wins
 };
 
 ForwardFacts forward_facts(const Plan& task);

@@ -113,4 +113,10 @@ std::vector<InputDraw> input_draws(const Plan& task) {
   return draws;
 }
 
+bool draws_whole_numbers(const Plan& task) {
+  return std::ranges::any_of(input_draws(task), [](const InputDraw& draw) {
+    return draw.kind == DrawKind::whole && draw.low < draw.high;
+  });
+}
+
 }  // namespace tritonsmith::gym::plan::analysis

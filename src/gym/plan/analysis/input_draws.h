@@ -30,6 +30,9 @@ struct InputDraw {
 // In the order of the plan's steps.
 std::vector<InputDraw> input_draws(const Plan& task);
 
+// Says whether some draw gives whole numbers between two bounds.
+bool draws_whole_numbers(const Plan& task);
+
 // Says whether the input's elements are what a generator with a usual distribution drew, perhaps
 // moved or cast, and each has a place of its own. A trial then changes the input itself.
 bool is_drawn_directly(const Plan& task, int input);

@@ -1,7 +1,9 @@
 #include "gym/plan/analysis/whole_inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "gym/plan/operators/operator_traits.h"
 
@@ -59,6 +61,108 @@ bool is_only_computed_with(const Plan& task, int input) {
   append_tensors(task.outputs, outputs);
   return std::ranges::none_of(outputs,
                               [&](int each) { return whole.contains(tensor(each).storage); });
+}
+
+namespace {
+
+struct Lookup {
+  std::string_view name;
+  std::size_t places;                      // the argument that names the places
+  std::optional<std::size_t> dim_at = {};  // the argument that names the dimension, else the first
+};
+
+// Operators for which it does not matter how often a place is named.
+constexpr auto kLookups = std::to_array<Lookup>({
+    {"embedding", 1},
+    {"index_select", 2, 1},
+    {"gather", 2, 1},
+    {"index_add", 2, 1},
+    {"scatter_add", 2, 1},
+    {"scatter_reduce", 2, 1},
+    {"take_along_dim", 1, 2},
+});
+
+std::optional<std::int64_t> size_of(const Plan& task, const Value& value, std::int64_t dim) {
+  const auto* tensor = std::get_if<TensorRef>(&value.data);
+  if (tensor == nullptr) return std::nullopt;
+  const auto& shape = task.tensors.at(static_cast<std::size_t>(tensor->index)).shape;
+  if (dim < 0) dim += std::ssize(shape);
+  if (dim < 0 || dim >= std::ssize(shape)) return std::nullopt;
+  return shape[static_cast<std::size_t>(dim)];
+}
+
+bool is_one_of(const std::set<int>& tensors, const Value& value) {
+  const auto* tensor = std::get_if<TensorRef>(&value.data);
+  return tensor != nullptr && tensors.contains(tensor->index);
+}
+
+// Returns nothing if the call does anything else with these tensors.
+std::optional<std::int64_t> places_of(const Plan& task, const AtenCall& call,
+                                      const std::set<int>& tensors) {
+  const std::string_view name = operators::aten_base_name(call.op);
+  if (name == "index" && call.args.size() > 1) {
+    const auto* list = std::get_if<List>(&call.args[1].data);
+    if (list == nullptr || is_one_of(tensors, call.args[0])) return std::nullopt;
+    std::optional<std::int64_t> least;
+    for (std::size_t k = 0; k < list->items.size(); ++k)
+      if (is_one_of(tensors, list->items[k])) {
+        const auto size = size_of(task, call.args[0], static_cast<std::int64_t>(k));
+        if (!size) return std::nullopt;
+        least = least ? std::min(*least, *size) : *size;
+      }
+    return least;
+  }
+  const auto lookup = std::ranges::find(kLookups, name, &Lookup::name);
+  if (lookup == kLookups.end() || call.args.size() <= lookup->places) return std::nullopt;
+  for (std::size_t k = 0; k < call.args.size(); ++k)
+    if (is_one_of(tensors, call.args[k]) != (k == lookup->places)) return std::nullopt;
+  std::int64_t dim = 0;
+  if (lookup->dim_at) {
+    if (call.args.size() <= *lookup->dim_at) return std::nullopt;
+    const auto* number = std::get_if<std::int64_t>(&call.args[*lookup->dim_at].data);
+    if (number == nullptr) return std::nullopt;
+    dim = *number;
+  }
+  return size_of(task, call.args[0], dim);
+}
+
+void append_numbers(const Value& value, std::vector<std::int64_t>& numbers) {
+  if (const auto* number = std::get_if<std::int64_t>(&value.data)) numbers.push_back(*number);
+  if (const auto* list = std::get_if<List>(&value.data))
+    for (const Value& item : list->items) append_numbers(item, numbers);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> places_named_by(const Plan& task, int input) {
+  std::set<int> given = {input};  // tensors that hold the input's elements as they are
+  std::optional<std::int64_t> least;
+  for (const PlanStep& step : task.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    const std::vector<int> read = tensors_given_to(*call);
+    if (std::ranges::none_of(read, [&](int each) { return given.contains(each); })) continue;
+    if (operators::only_arranges(call->op) && !operators::writes_in_place(call->op) &&
+        read.size() == 1) {
+      for (const int made : call->outputs)
+        if (made >= 0) given.insert(made);
+      continue;
+    }
+    const auto places = places_of(task, *call, given);
+    if (!places) return std::nullopt;
+    least = least ? std::min(*least, *places) : *places;
+  }
+  std::vector<int> outputs;
+  append_tensors(task.outputs, outputs);
+  if (std::ranges::any_of(outputs, [&](int each) { return given.contains(each); }))
+    return std::nullopt;
+  return least;
+}
+
+std::vector<std::int64_t> numbers_of_python(const Plan& task) {
+  std::vector<std::int64_t> numbers;
+  for (const Value& input : task.inputs) append_numbers(input, numbers);
+  return numbers;
 }
 
 }  // namespace tritonsmith::gym::plan::analysis

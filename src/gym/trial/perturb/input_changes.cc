@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
+#include "gym/plan/analysis/listed_inputs.h"
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/analysis/whole_inputs.h"
-#include "gym/plan/operators/operator_traits.h"
 #include "gym/trial/perturb/input_content.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
+#include "gym/trial/perturb/small_rows.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -44,40 +44,6 @@ bool has_few_neighbours(const plan::PlanTensor& tensor) {
   return is_coarse(tensor.dtype) || 2 * plan::elements_of(tensor) > kMostNeighbours;
 }
 
-// True for a task whose forward gives places among ordered values. Zeros would make many of
-// its values equal.
-bool asks_for_places(const plan::Plan& task) {
-  return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    return call != nullptr && step.phase == plan::Phase::forward &&
-           plan::operators::is(call->op, plan::operators::Trait::orders);
-  });
-}
-
-// True for an input such as torch.tensor([0.25, 0.5, 0.25]). A table that operators made has
-// structure, such as the equal halves of rotary angles.
-bool is_list_in_source(const plan::Plan& task, int input) {
-  std::set<int> lists;  // storages
-  for (const plan::PlanStep& step : task.steps) {
-    if (const auto* constant = std::get_if<plan::ConstantStep>(&step.action))
-      lists.insert(tensor_of(task, constant->output).storage);
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    if (call == nullptr || step.phase != plan::Phase::inputs) continue;
-    std::vector<int> read;
-    for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
-    const bool is_copy = plan::operators::aten_base_name(call->op) == "_to_copy" &&
-                         std::ranges::all_of(read, [&](int each) {
-                           return lists.contains(tensor_of(task, each).storage);
-                         });
-    for (const int output : call->outputs)
-      if (output >= 0 && is_copy)
-        lists.insert(tensor_of(task, output).storage);
-      else if (output >= 0)
-        lists.erase(tensor_of(task, output).storage);
-  }
-  return lists.contains(tensor_of(task, input).storage);
-}
-
 bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
   return std::ranges::any_of(draws, [&](const InputDraw& draw) {
     return draw.kind == DrawKind::uniform &&
@@ -99,6 +65,7 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
       numbers_(numbers),
       within_bounds_(within_bounds),
       facts_(plan::analysis::forward_facts(task)),
+      epsilons_(plan::analysis::epsilons(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
       draws_(plan::analysis::input_draws(task)) {
@@ -117,6 +84,8 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
   });
   for (const InputDraw& draw : draws_)
     for (const int input : draw.inputs) ways_[place_of(input)] = Way::by_draws;
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    if (ways_[k] == Way::directly) direct_.push_back(inputs_[k]);
 }
 
 InputPlan::Unit InputPlan::unit_of(const std::vector<int>& inputs, int nth) const {
@@ -139,39 +108,10 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
       ++changed;
   for (const InputDraw& draw : draws_)
     if (of_draw(like, draw, unit_of(draw.inputs, nth++), rng).changes()) ++changed;
-  for (const int input : inputs_) changed += asks_of(kind, input) ? 1 : 0;
+  for (const int input : inputs_) changed += questions().asks(kind, input) ? 1 : 0;
   const bool is_of_several = kind == Perturbation::parted || kind == Perturbation::crossed ||
                              kind == Perturbation::last_spiked;
   return changed > (is_of_several ? 1 : 0);
-}
-
-bool InputPlan::asks_of(Perturbation kind, int input) const {
-  if (kind != Perturbation::uneven && kind != Perturbation::ragged &&
-      kind != Perturbation::scaled && kind != Perturbation::sparse)
-    return false;
-  const plan::DType dtype = tensor_of(task_, input).dtype;
-  if (facts_.asks_any_or_all && (dtype == plan::DType::boolean || dtype == plan::DType::uint8))
-    return true;
-  return facts_.asks_any_or_all_compared && whole_draw_of(input) != nullptr;
-}
-
-const InputDraw* InputPlan::whole_draw_of(int input) const {
-  for (const InputDraw& draw : draws_)
-    if (draw.kind == DrawKind::whole && draw.low < draw.high &&
-        plan::analysis::storage_of(task_, draw.tensor) == plan::analysis::storage_of(task_, input))
-      return &draw;
-  return nullptr;
-}
-
-// The truth of a whole number is the largest that is drawn, and its opposite the least.
-InputChange InputPlan::truths(Perturbation kind, int input, Rng& rng) const {
-  InputChange change{.seed = rng.next_u64(),
-                     .pattern = Pattern::truths,
-                     .reach = is_extreme(kind) ? 1.0 : 0.0,
-                     .may_tie = kind == Perturbation::uneven || kind == Perturbation::scaled};
-  if (const InputDraw* draw = whole_draw_of(input)) change.numbers = {draw->low, draw->high};
-  if (facts_.asked_dimension) change.places = {*facts_.asked_dimension};
-  return change;
 }
 
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
@@ -209,8 +149,14 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
     case Perturbation::lowered:
       if (unit.is_coarse) return {};
       return {.shift = unit.is_double ? -in_doubles : below_exponentials};
-    case Perturbation::small:
-      return {.factor = near_epsilons};
+    case Perturbation::small: {
+      const bool rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double;
+      InputChange change{.factor = rounds ? 1.0 / 16 : near_epsilons, .reach = rounds ? 1.0 : 0.0};
+      change.numbers = factors_for(epsilons_, change.factor, unit.is_coarse ? 1e-3 : 1e-15);
+      change.places = {unit.nth};
+      if (rounds || !change.numbers.empty()) change.pattern = Pattern::small_rows;
+      return change;
+    }
     case Perturbation::uneven:
       if (facts_.gives_places) return {};
       [[fallthrough]];
@@ -240,7 +186,7 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
     case Perturbation::scaled:
       return signed_factor(rng);
     case Perturbation::sparse:
-      return asks_for_places(task_) ? signed_factor(rng) : sparse(rng);
+      return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
               .pattern = Pattern::ragged,
@@ -282,7 +228,7 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
     case Perturbation::scaled:
       return signed_factor(rng);
     case Perturbation::sparse:
-      return asks_for_places(task_) ? signed_factor(rng) : sparse(rng);
+      return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
               .pattern = Pattern::ragged,
@@ -294,6 +240,9 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
     case Perturbation::shifted:
     case Perturbation::lowered:
       return draw.is_affine ? extreme(kind, unit, rng) : InputChange{};
+    case Perturbation::small:
+      if (!draw.is_affine) return {.factor = extreme(kind, unit, rng).factor};
+      return extreme(kind, unit, rng);
     case Perturbation::uneven:
     case Perturbation::scattered: {
       InputChange change = extreme(kind, unit, rng);
@@ -345,8 +294,8 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
     }
     case DrawKind::whole: {
       InputChange change{.seed = rng.next_u64(), .numbers = met_by(draw)};
-      if (kind == Perturbation::scaled && !facts_.overwrites_places && !facts_.gives_places)
-        change.pattern = Pattern::skewed;
+      if (kind == Perturbation::scaled && !facts_.overwrites_places)
+        change.pattern = facts_.gives_places ? Pattern::extremes : Pattern::skewed;
       if (kind == Perturbation::scaled && draw.high - draw.low > kBeyondFloats) {
         if (facts_.gives_places) change.pattern = Pattern::near;
         if (facts_.compares_inputs && !facts_.gives_places) change.pattern = Pattern::near_all;
@@ -381,23 +330,31 @@ InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, 
 }
 
 // A candidate may read an input that forward ignores, such as offsets beside lengths. The two must
-// fit each other, so none of them may change.
-bool InputPlan::ignores_whole_numbers() const {
+// fit each other, so none of them may change. Nothing can follow from zeros.
+bool InputPlan::ignores_whole_numbers(const tensors::TensorTable& tensors) const {
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const plan::PlanTensor& input = tensor_of(task_, inputs_[k]);
     if (ways_[k] == Way::never_drawn && plan::analysis::holds_whole_numbers(input.dtype) &&
-        !plan::analysis::reads_in_forward(task_, inputs_[k]))
+        !plan::analysis::reads_in_forward(task_, inputs_[k]) &&
+        tensors.at(static_cast<std::size_t>(inputs_[k])).ne(0).any().item<bool>())
       return true;
   }
   return false;
 }
 
 // Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
-InputChange InputPlan::whole_numbers(Perturbation kind, int input, Rng& rng) const {
+InputChange InputPlan::whole_numbers(Perturbation kind, int input,
+                                     const tensors::TensorTable& tensors, Rng& rng) const {
+  constexpr double little = 3;
   const bool turns = kind == Perturbation::scaled || kind == Perturbation::ragged;
-  if (!turns || !task_.unplanned.empty() || ignores_whole_numbers()) return {};
+  if (!turns || !task_.unplanned.empty() || ignores_whole_numbers(tensors)) return {};
   InputChange change{.seed = rng.next_u64(), .pattern = Pattern::whole};
-  change.reach = plan::analysis::is_only_computed_with(task_, input) ? 1 : 0;
+  const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(input));
+  if (plan::analysis::is_only_computed_with(task_, input))
+    change.reach = little;
+  else if (const auto places = plan::analysis::places_named_by(task_, input))
+    change.reach = std::max(0.0, static_cast<double>(*places - 1) - tensor.max().item<double>());
+  change.places = plan::analysis::numbers_of_python(task_);
   for (const int other : inputs_)
     if (other != input)
       for (const std::int64_t size : tensor_of(task_, other).shape)
@@ -426,16 +383,16 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
     if (!is_changeable(tensor)) continue;
     InputChange change;
-    if (asks_of(kind, inputs_[k])) {
-      changes[k] = truths(kind, inputs_[k], rng);
+    if (questions().asks(kind, inputs_[k])) {
+      changes[k] = questions().change(kind, inputs_[k], rng);
       continue;
     }
     if (ways_[k] == Way::directly && !holds_whole_numbers(tensor))
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
     else if (ways_[k] == Way::never_drawn && holds_whole_numbers(tensor))
-      change = whole_numbers(kind, inputs_[k], rng);
+      change = whole_numbers(kind, inputs_[k], tensors, rng);
     else if (ways_[k] == Way::never_drawn && kind == Perturbation::scaled &&
-             is_list_in_source(task_, inputs_[k]) && tensor.is_floating_point() &&
+             plan::analysis::is_list_in_source(task_, inputs_[k]) && tensor.is_floating_point() &&
              !holds_one_value(tensor) && !(is_mask(tensor) && hides(tensor)))
       change = {.seed = rng.next_u64(), .pattern = Pattern::listed};
     else if (ways_[k] == Way::never_drawn)

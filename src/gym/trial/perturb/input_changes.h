@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "gym/device/device.h"
+#include "gym/plan/analysis/epsilons.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/trial/perturb/candidate_numbers.h"
 #include "gym/trial/perturb/perturbation.h"
+#include "gym/trial/perturb/truth_questions.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -56,15 +58,12 @@ class InputPlan {
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
-  bool ignores_whole_numbers() const;
-  device::InputChange whole_numbers(Perturbation kind, int input, Rng& rng) const;
+  bool ignores_whole_numbers(const tensors::TensorTable& tensors) const;
+  device::InputChange whole_numbers(Perturbation kind, int input,
+                                    const tensors::TensorTable& tensors, Rng& rng) const;
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
-  // Tells whether the kind makes rows of truth values of this input, and how.
-  bool asks_of(Perturbation kind, int input) const;
-  device::InputChange truths(Perturbation kind, int input, Rng& rng) const;
-  // Returns the draw of whole numbers that gave the input's elements, or null.
-  const plan::analysis::InputDraw* whole_draw_of(int input) const;
+  TruthQuestions questions() const { return {task_, facts_, direct_, draws_}; }
   // Adds the candidate's own numbers to a change of this kind.
   device::InputChange with_numbers(device::InputChange change, Unit unit, Rng& rng) const;
 
@@ -72,9 +71,11 @@ class InputPlan {
   const CandidateNumbers* numbers_;
   bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
+  std::vector<plan::analysis::Epsilon> epsilons_;
   std::vector<int> inputs_;
   std::set<int> scores_;                          // inputs that decide an attention's scores
   std::vector<Way> ways_;                         // of each input
+  std::vector<int> direct_;                       // inputs that change directly
   std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
 };
 

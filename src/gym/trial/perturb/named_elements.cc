@@ -10,10 +10,11 @@ NamedElements::NamedElements(const at::Tensor& tensor, const device::InputChange
                              const Rows* rows)
     : tensor_(tensor), rows_(rows), rng_(change.seed, "places", 0) {
   if (tensor.numel() < 16) return;
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
+  // The last dimension comes first, because its rows are the ones that a reduction most often takes.
+  for (std::int64_t dim = tensor.dim() - 1; dim >= 0; --dim) {
     if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
     if (tensor.size(dim) > 2) add_pairs(dim, tensor.size(dim) / 2, change.reach);
+  }
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
     for (const std::int64_t place : change.places)
       for (const std::int64_t index : {place - 1, place})
@@ -45,13 +46,16 @@ void NamedElements::add_pairs(std::int64_t dim, std::int64_t index, double reach
 void NamedElements::add(std::int64_t dim, std::int64_t index, double by,
                         std::set<std::int64_t>& taken) {
   constexpr int most_tries = 32;
+  constexpr double beside = 0.6;
   const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
   for (int tries = 1; tries <= most_tries; ++tries) {
     const std::int64_t any = random_place(count, rng_);
     const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
     const std::int64_t row = place / tensor_.size(-1);
     const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
-    if ((!is_free && tries < most_tries) || !moves_.emplace(place, by).second) continue;
+    if (!is_free && tries < most_tries) continue;
+    // Beside another one in its row it is smaller, and does not hide it.
+    if (!moves_.emplace(place, is_free ? by : by * beside).second) continue;
     taken.insert(row);
     return;
   }

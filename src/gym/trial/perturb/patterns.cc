@@ -3,16 +3,19 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
 #include "gym/trial/perturb/element_moves.h"
 #include "gym/trial/perturb/named_elements.h"
+#include "gym/trial/perturb/named_values.h"
 #include "gym/trial/perturb/rows.h"
+#include "gym/trial/perturb/small_rows.h"
+#include "gym/trial/perturb/truth_rows.h"
 #include "gym/trial/perturb/whole_numbers.h"
 
 namespace tritonsmith::gym::trial {
@@ -25,7 +28,11 @@ at::Tensor chance_like(const at::Tensor& tensor) {
   return at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device()));
 }
 
+// The places differ if there are few of which to choose.
 at::Tensor random_places(std::int64_t count, std::int64_t below, const at::Tensor& like) {
+  constexpr std::int64_t few = 4096;
+  if (count <= below && below <= few)
+    return at::randperm(below, at::dtype(at::kLong).device(like.device())).narrow(0, 0, count);
   return at::randint(below, {count}, at::dtype(at::kLong).device(like.device()));
 }
 
@@ -207,9 +214,11 @@ void put_large_neighbours(at::Tensor& tensor, const std::vector<double>& numbers
       at::randint(count, tensor.sizes(), tensor.options().dtype(at::kLong)).neg_().add_(largest));
 }
 
+// One element at least becomes the other value.
 void flip(at::Tensor& tensor) {
   constexpr double share = 1.0 / 8;
   const at::Tensor chosen = chance_like(tensor).lt_(share).to(at::kBool);
+  chosen.view({-1}).index_fill_(0, random_places(1, tensor.numel(), tensor), true);
   if (tensor.scalar_type() == at::kBool) {
     tensor.logical_xor_(chosen);
     return;
@@ -239,39 +248,6 @@ void put_neighbours(at::Tensor& tensor) {
   tensor.view({-1}).copy_(ranks.mul_(distance).add_(0.5));
 }
 
-// The values that stand for false and true.
-struct TruthValues {
-  double no = 0, yes = 1;
-};
-
-// Fills a row, but for the element at a place, or wholly if there is no such place.
-void put_truth(at::Tensor row, TruthValues values, bool truth, std::optional<std::int64_t> other) {
-  row.fill_(truth ? values.yes : values.no);
-  if (other) row.select(0, *other).fill_(truth ? values.no : values.yes);
-}
-
-void put_truths(at::Tensor& tensor, const InputChange& change) {
-  constexpr std::int64_t kinds = 6, most_rows = 512;  // four kinds of rows, and two that stay
-  Rng rng(change.seed, "truths", 0);
-  const bool is_given = change.numbers.size() == 2;
-  const TruthValues values =
-      is_given ? TruthValues{change.numbers[0], change.numbers[1]} : TruthValues{};
-  const auto place_in = [&](std::int64_t size) {
-    const auto any = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(size)));
-    return change.reach > 0 ? size - 1 : any;
-  };
-  if (change.places.empty() || tensor.dim() == 0)
-    return put_truth(tensor.view({-1}), values, change.may_tie, place_in(tensor.numel()));
-  const std::int64_t dim = at::maybe_wrap_dim(change.places[0], tensor.dim());
-  const at::Tensor turned = tensor.movedim(dim, -1).contiguous();
-  const at::Tensor rows = turned.view({-1, tensor.size(dim)});
-  for (std::int64_t row = 0; row < std::min(rows.size(0), most_rows); ++row)
-    if (const auto kind = row % kinds; kind < 4)
-      put_truth(rows.select(0, row), values, kind % 2 == 0,
-                kind < 2 ? std::nullopt : std::optional(place_in(tensor.size(dim))));
-  tensor.movedim(dim, -1).copy_(turned);
-}
-
 // Each number changes by a factor of its own, or, in a sorted list, the steps come in the opposite
 // order.
 void change_listed(at::Tensor& tensor) {
@@ -294,12 +270,16 @@ void make_ties(at::Tensor& tensor, const InputChange& change) {
       tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);
 }
 
-void put_specials(at::Tensor& tensor) {
+void put_specials(at::Tensor& tensor, const InputChange& change) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   constexpr std::int64_t one_in = 512;
+  constexpr auto specials =
+      std::to_array({endless, std::numeric_limits<double>::quiet_NaN(), -endless});
   at::Tensor all = tensor.view({-1});
-  for (const double special : {std::numeric_limits<double>::quiet_NaN(), endless, -endless})
+  for (const double special : specials)
     all.index_fill_(0, random_places(1 + all.numel() / one_in, all.numel(), all), special);
+  // Infinity comes first, because a question for infinities does not ask for NaN.
+  put_in_rows(tensor, change, specials);
 }
 
 void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
@@ -321,7 +301,13 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
       return;
     case Pattern::skewed:
       skew(tensor);
-      return put_numbers(tensor, change.numbers);
+      put_numbers(tensor, change.numbers);
+      return put_extremes(tensor, change);
+    case Pattern::extremes:
+      put_numbers(tensor, change.numbers);
+      return put_extremes(tensor, change);
+    case Pattern::small_rows:
+      return make_rows_small(tensor, change);
     case Pattern::near:
       return put_two_largest(tensor, change.numbers);
     case Pattern::near_all:
@@ -335,7 +321,7 @@ void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
     case Pattern::ends:
       return NamedElements(tensor, change).move();
     case Pattern::specials:
-      return put_specials(tensor);
+      return put_specials(tensor, change);
     case Pattern::whole:
       return change_whole_numbers(tensor, change);
     case Pattern::listed:

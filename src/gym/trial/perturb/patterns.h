@@ -22,15 +22,18 @@ namespace tritonsmith::gym::trial {
 //             in that range.
 //   flips     exchanges two values of a mask at one element in eight.
 //   sorted    puts all elements in ascending order.
-//   skewed    gives most elements one and the same value, which was drawn.
+//   skewed    gives most elements one and the same value, which was drawn. It then does as `extremes`.
 //   ties      rounds elements to halves of 1 / `reach`, and puts `numbers` in the place of some.
 //   near_all  makes each element the largest of `numbers`, or one of the seven whole numbers before it.
 //   close     gives each element another value from 0.5 on, each the next that the type holds.
-//   truths    makes rows of truth values all true, all false, or so but for one element. Rows run along
-//             the dimension in `places`; without one, all elements are one row, true if `may_tie`. With a
-//             reach the one element is the last, and otherwise any.
+//   truths    makes rows of two values, of which one element decides whether any or all hold
+//             (truth_rows.h).
 //   ends      puts large elements, of about `reach`, at the last index of each dimension.
-//   specials  puts NaN and both infinities in the place of a few elements.
+//   specials  puts NaN and both infinities in the place of a few elements, and one at each named place
+//             (named_values.h).
+//   extremes  puts `numbers` in the place of some elements, and the first two, the least and the largest,
+//             at named places, as the only ones of their row.
+//   small_rows  multiplies rows by `numbers` in turn (small_rows.h).
 inline constexpr std::int64_t kMostNeighbours = 1 << 23;
 
 void apply_pattern(const device::InputChange& change, at::Tensor& tensor);

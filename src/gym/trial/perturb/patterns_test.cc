@@ -136,7 +136,40 @@ TEST(WholeInputs, PositionsAndLengthsTurnAround) {
 
 TEST(WholeInputs, OffsetsStaySortedAndKeepTheirLengths) {
   EXPECT_EQ(changed_whole({0, 7, 10, 64}), (Whole{0, 54, 57, 64}));
-  EXPECT_EQ(changed_whole({0, 16, 32, 48}), (Whole{0, 16, 32, 48}));
+  EXPECT_EQ(changed_whole({0, 16, 32, 48}), (Whole{0, 16, 32, 48}))
+      << "of a length that nobody names";
+}
+
+// Steps of offsets are lengths of parts of another input, which has 48 elements.
+TEST(WholeInputs, EqualStepsBecomeUnequalAndNoneZero) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Whole now = changed_whole({0, 16, 32, 48}, {.seed = seed, .numbers = {48}});
+    EXPECT_NE(now, (Whole{0, 16, 32, 48}));
+    EXPECT_EQ(now.front(), 0);
+    EXPECT_EQ(now.back(), 48);
+    for (std::size_t k = 1; k < now.size(); ++k) EXPECT_GT(now[k], now[k - 1]);
+  }
+}
+
+TEST(WholeInputs, EqualStepsStayIfPythonHoldsTheirLength) {
+  EXPECT_EQ(changed_whole({0, 16, 32, 48}, {.numbers = {48}, .places = {16}}),
+            (Whole{0, 16, 32, 48}));
+}
+
+TEST(WholeInputs, GroupsOfEqualSizesGetOtherSizesAndNoneIsEmpty) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Whole before = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+    const Whole now = changed_whole(before, {.seed = seed, .numbers = {9}});
+    EXPECT_NE(now, before);
+    EXPECT_TRUE(std::ranges::is_sorted(now));
+    for (const std::int64_t group : {0, 1, 2}) EXPECT_GT(std::ranges::count(now, group), 0);
+  }
+}
+
+TEST(WholeInputs, ZerosThatNamePlacesStayWithinTheTable) {
+  const Whole now = changed_whole(Whole(40, 0), {.seed = 1, .reach = 4});
+  EXPECT_EQ(std::ranges::min(now), 0);
+  EXPECT_EQ(std::ranges::max(now), 4);
 }
 
 TEST(WholeInputs, EqualLengthsBecomeShorterAndNoneLonger) {

@@ -11,12 +11,14 @@
 namespace tritonsmith::gym::trial {
 
 // Rows of each kind lie at every `period`th place. The period is odd to programs, which often take
-// a power of two of them.
+// a power of two of them. With few rows it is their number, so that each kind finds one.
 class Rows {
  public:
   Rows(const at::Tensor& rows, Rng& rng)
       : rows_(rows),
-        period_(rows.size(0) < kFew ? kFew : 11 + static_cast<std::int64_t>(rng.below(8))),
+        period_(rows.size(0) < kFew
+                    ? kFew
+                    : std::min(rows.size(0), 11 + static_cast<std::int64_t>(rng.below(8)))),
         next_(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(period_)))) {}
   // Returns a view of the next kind's rows, which may be none.
   at::Tensor next() { return from(next_++ % period_); }

@@ -24,7 +24,7 @@ class WholeNumbers {
     if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
       change_equal();
     else if (std::ranges::is_sorted(values_) && !counts_up())
-      reverse_steps();
+      change_steps();
     else
       reverse();
     return std::move(values_);
@@ -46,17 +46,11 @@ class WholeNumbers {
     const std::int64_t value = values_[0];
     const auto sum = static_cast<double>(value) * static_cast<double>(values_.size());
     if (value < 2) {
-      constexpr std::int64_t most = 3;
-      if (change_.reach > 0)
-        for (std::int64_t& each : values_) each += up_to(most);
+      for (std::int64_t& each : values_) each += up_to(static_cast<std::int64_t>(change_.reach));
     } else if (values_.size() == 1) {
       values_[0] = 1 + up_to(value - 2);
     } else if (std::ranges::find(change_.numbers, sum) != change_.numbers.end()) {
-      for (std::size_t k = 0; k + 1 < values_.size(); k += 2) {
-        const std::int64_t moved = up_to(value - 1);
-        values_[k] += moved;
-        values_[k + 1] -= moved;
-      }
+      move_between(values_);
     } else {
       const std::size_t kept = below(static_cast<std::int64_t>(values_.size()));
       for (std::size_t k = 0; k < values_.size(); ++k)
@@ -64,13 +58,58 @@ class WholeNumbers {
     }
   }
 
+  // Parts give to their neighbours, and none becomes 0. The sum stays.
+  void move_between(std::vector<std::int64_t>& parts) {
+    for (std::size_t k = 0; k + 1 < parts.size(); k += 2) {
+      if (parts[k + 1] < 2) continue;
+      const std::int64_t moved = 1 + up_to(parts[k + 1] - 2);
+      parts[k] += moved;
+      parts[k + 1] -= moved;
+    }
+  }
+
   // The steps from each value to the next come in the opposite order. Values stay sorted, and the
-  // first and the last stay.
-  void reverse_steps() {
-    std::vector<std::int64_t> reversed = {values_[0]};
-    for (std::size_t k = values_.size() - 1; k > 0; --k)
-      reversed.push_back(reversed.back() + values_[k] - values_[k - 1]);
-    values_ = std::move(reversed);
+  // first and the last stay. If the steps are the same in both orders, other steps take their place.
+  void change_steps() {
+    std::vector<std::int64_t> steps;
+    for (std::size_t k = 1; k < values_.size(); ++k) steps.push_back(values_[k] - values_[k - 1]);
+    const std::vector<std::int64_t> before = steps;
+    std::ranges::reverse(steps);
+    if (steps == before && std::ranges::max(steps) > 1)
+      change_offsets(steps);
+    else if (steps == before)
+      change_groups(steps);
+    for (std::size_t k = 1; k < values_.size(); ++k) values_[k] = values_[k - 1] + steps[k - 1];
+  }
+
+  bool is_a_size(std::int64_t number) const {
+    return std::ranges::find(change_.numbers, static_cast<double>(number)) != change_.numbers.end();
+  }
+
+  // Offsets of parts that have equal lengths, up to the end of another input. If Python holds the
+  // largest length too, no part may become longer.
+  void change_offsets(std::vector<std::int64_t>& steps) {
+    if (values_.front() == 0 && is_a_size(values_.back()) &&
+        std::ranges::find(change_.places, std::ranges::max(steps)) == change_.places.end())
+      move_between(steps);
+  }
+
+  // The number of each element's group, in order. Groups of equal sizes get other sizes.
+  void change_groups(std::vector<std::int64_t>& steps) {
+    if (!is_a_size(std::ssize(values_))) return;
+    std::vector<std::int64_t> sizes = {1};
+    for (const std::int64_t step : steps)
+      if (step == 0)
+        ++sizes.back();
+      else
+        sizes.push_back(1);
+    move_between(sizes);
+    std::ranges::fill(steps, 0);
+    std::int64_t end = 0;
+    for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
+      end += sizes[k];
+      steps[static_cast<std::size_t>(end - 1)] = 1;
+    }
   }
 
   void reverse() {

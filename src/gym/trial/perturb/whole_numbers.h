@@ -10,8 +10,9 @@
 
 namespace tritonsmith::gym::trial {
 
-// Changes the tensor in place. With a reach, zeros and ones may become other numbers. `numbers` are sizes that a
-// sum of the numbers may have to keep.
+// Changes the tensor in place. Zeros and ones may grow by up to the reach. `numbers` are the sizes of
+// other inputs, which a sum of the numbers or their last one may have to keep. `places` are numbers that
+// Python holds, such as a largest length, which no length may then exceed.
 void change_whole_numbers(at::Tensor& tensor, const device::InputChange& change);
 
 // One of the numbers that the tensor holds becomes another one of them. It is none of those that are put

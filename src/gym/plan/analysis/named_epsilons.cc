@@ -1,0 +1,36 @@
+#include "gym/plan/analysis/named_epsilons.h"
+
+#include <limits>
+#include <string_view>
+
+#include "gym/plan/operators/operator_traits.h"
+
+namespace tritonsmith::gym::plan::analysis {
+namespace {
+
+bool is_of_float32(const Plan& task, const AtenCall& call) {
+  if (call.args.empty()) return false;
+  const auto* tensor = std::get_if<TensorRef>(&call.args[0].data);
+  return tensor != nullptr &&
+         task.tensors.at(static_cast<std::size_t>(tensor->index)).dtype == DType::float32;
+}
+
+}  // namespace
+
+Plan with_named_epsilons(Plan task) {
+  constexpr std::size_t place = 3;
+  for (PlanStep& step : task.steps) {
+    auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || !is_of_float32(task, *call)) continue;
+    const std::string_view name = operators::aten_base_name(call->op);
+    if (name != "rms_norm" && name != "_fused_rms_norm") continue;
+    const bool is_given =
+        call->args.size() > place && !std::holds_alternative<None>(call->args[place].data);
+    if (is_given || !call->kwargs.empty()) continue;
+    call->args.resize(place + 1);
+    call->args[place] = Value{static_cast<double>(std::numeric_limits<float>::epsilon())};
+  }
+  return task;
+}
+
+}  // namespace tritonsmith::gym::plan::analysis

@@ -1,0 +1,152 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "gym/trial/perturb/patterns.h"
+#include "gym/trial/perturb/small_rows.h"
+#include "gym/trial/perturb/truth_rows.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using device::InputChange;
+using device::Pattern;
+
+at::Tensor after(const InputChange& change, at::Tensor tensor) {
+  at::manual_seed(change.seed);
+  apply_pattern(change, tensor);
+  return tensor;
+}
+
+// However few rows there are, one is small enough that the epsilon counts.
+TEST(SmallRows, AnEpsilonCountsWhateverTheShape) {
+  for (const double epsilon : {1e-5, 1e-7, 1e-12})
+    for (const bool is_of_elements : {false, true})
+      for (const auto& shape : std::vector<std::vector<std::int64_t>>{
+               {40}, {1, 40}, {3, 40}, {2, 3, 40}, {2, 1, 40}, {4, 8, 5, 40}}) {
+        const double base = 1.0 / 20;
+        InputChange change{.factor = base, .pattern = Pattern::small_rows};
+        change.numbers = factors_for({{epsilon, is_of_elements}}, base, 1e-15);
+        const at::Tensor now = after(change, at::randn(shape)) * base;
+        const at::Tensor squares = now.to(at::kDouble).square().mean(-1);
+        EXPECT_LT(squares.min().item<double>(), 4 * epsilon) << epsilon;
+        EXPECT_GT(squares.min().item<double>(), 0);
+      }
+}
+
+TEST(SmallRows, ColumnsAreSmallTooAndMostElementsStay) {
+  InputChange change{.pattern = Pattern::small_rows, .numbers = {1e-4, 1e-5}};
+  const at::Tensor now = after(change, at::ones({60, 64}));
+  EXPECT_LT(std::get<0>(now.max(0)).min().item<float>(), 1e-3) << "a column is small in all rows";
+  EXPECT_GT(now.eq(1).to(at::kFloat).mean().item<float>(), 0.25);
+}
+
+// A sum of two inputs is small where both are, and a product shows what is small in one.
+TEST(SmallRows, AnotherInputIsSmallInSomeOfTheSameRowsOnly) {
+  InputChange change{.factor = 0.0625, .pattern = Pattern::small_rows, .numbers = {1e-3, 1e-4}};
+  const at::Tensor first = after(change, at::ones({12, 4})).select(1, 0);
+  change.places = {1};
+  const at::Tensor second = after(change, at::ones({12, 4})).select(1, 0);
+  const at::Tensor is_small = first.lt(0.5);
+  EXPECT_TRUE(is_small.logical_and(second.lt(0.5)).any().item<bool>());
+  EXPECT_TRUE(is_small.logical_and(second.eq(16)).any().item<bool>());
+}
+
+TEST(SmallRows, RoundedElementsLoseNothingByACast) {
+  const at::Tensor now =
+      after({.factor = 0.0625, .pattern = Pattern::small_rows, .reach = 1, .numbers = {0.125}},
+            at::randn({16, 20}));
+  EXPECT_TRUE(at::equal(now, now.to(at::kBFloat16).to(at::kFloat)));
+}
+
+TEST(NamedValues, AMaskOfFewElementsIsFlippedUnderEverySecret) {
+  for (const std::int64_t count : {1, 2, 6})
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_FALSE(after({.seed = seed, .pattern = Pattern::flips}, at::ones({count}, at::kBool))
+                       .all()
+                       .item<bool>());
+}
+
+TEST(SmallRows, NoRowFallsBelowTheLeast) {
+  for (const double factor : factors_for({{1e-12, true}}, 0.05, 1e-7))
+    EXPECT_GE(factor * 0.05, 0.5e-7);
+}
+
+// For each of two values, and each of the last and the middle place, some row differs there alone.
+TEST(TruthRows, OneElementDecidesAtTheEndAndInTheMiddle) {
+  for (const std::int64_t variant : {0, 1, 2, 3}) {
+    const at::Tensor now = after({.seed = 5, .pattern = Pattern::truths, .places = {variant, 1}},
+                                 at::rand({8, 30}).lt(0.5));
+    for (const std::int64_t place : {15, 29})
+      for (const bool value : {false, true}) {
+        const at::Tensor differs = now.ne(value);
+        const at::Tensor here = differs.select(1, place).logical_and(differs.sum(1).eq(1));
+        EXPECT_TRUE(here.any().item<bool>()) << variant << " " << place << " " << value;
+      }
+  }
+}
+
+TEST(TruthRows, WithoutADimensionTheTrialsDiffer) {
+  const auto row = [](std::int64_t variant) {
+    return after({.seed = 5, .pattern = Pattern::truths, .places = {variant}},
+                 at::rand({30}).lt(0.5));
+  };
+  EXPECT_TRUE(row(0).select(0, 29).item<bool>());
+  EXPECT_EQ(row(0).sum().item<std::int64_t>(), 1);
+  EXPECT_FALSE(row(1).select(0, 29).item<bool>());
+  EXPECT_EQ(row(1).sum().item<std::int64_t>(), 29);
+}
+
+TEST(TruthRows, ValuesLieOnEachSideOfABoundAndWithinADraw) {
+  EXPECT_EQ(values_around({3, -3}, nullptr), (std::vector<double>{-4, -3, 0, 3, 4}));
+  const plan::analysis::InputDraw draw{
+      .kind = plan::analysis::DrawKind::whole, .low = 0, .high = 9};
+  EXPECT_EQ(values_around({3}, &draw), (std::vector<double>{0, 2, 3, 4, 9}));
+  EXPECT_EQ(values_around({0}, &draw), (std::vector<double>{0, 1, 9}));
+}
+
+// Leaving the last or the middle element out of a row's least or largest is wrong somewhere.
+TEST(NamedValues, LeastAndLargestStandAloneAtNamedPlaces) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const InputChange change{
+        .seed = seed, .pattern = Pattern::skewed, .numbers = {-9, 9}, .places = {5}};
+    const at::Tensor now = after(change, at::randint(-9, 10, {40, 25}, at::kLong));
+    EXPECT_GE(now.min().item<std::int64_t>(), -9);
+    EXPECT_LE(now.max().item<std::int64_t>(), 9);
+    for (const std::int64_t place : {24, 12, 5})
+      for (const std::int64_t value : {-9, 9}) {
+        const at::Tensor is_it = now.eq(value);
+        EXPECT_TRUE(is_it.select(1, place).logical_and(is_it.sum(1).eq(1)).any().item<bool>())
+            << seed << " " << place << " " << value;
+      }
+  }
+}
+
+// Places among equal values have no one order, so no row has two that are its least or its largest.
+TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const InputChange change{
+        .seed = seed, .pattern = Pattern::extremes, .numbers = {-100000, 100000}, .places = {5, 9}};
+    const at::Tensor now =
+        after(change, at::randint(-100000, 100001, {12, 60}, at::dtype(at::kInt)));
+    EXPECT_GE(now.min().item<std::int64_t>(), -100000);
+    EXPECT_LE(now.max().item<std::int64_t>(), 100000);
+    for (const at::Tensor& rows : {now, -now}) {
+      const at::Tensor largest = rows.amax(1, true);
+      EXPECT_TRUE(rows.eq(largest).sum(1).eq(1).all().item<bool>()) << seed;
+      for (const std::int64_t place : {59, 30})
+        EXPECT_TRUE(rows.argmax(1).eq(place).any().item<bool>()) << seed << " " << place;
+    }
+  }
+}
+
+TEST(NamedValues, AnInfinityStandsAloneAtTheEndAndInTheMiddle) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const at::Tensor now =
+        at::isinf(after({.seed = seed, .pattern = Pattern::specials}, at::randn({40, 25})));
+    for (const std::int64_t place : {24, 12})
+      EXPECT_TRUE(now.select(1, place).any().item<bool>()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,27 @@
+// Makes rows of an input so small that a norm's epsilon counts in them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "gym/device/device.h"
+#include "gym/plan/analysis/epsilons.h"
+
+namespace tritonsmith::gym::trial {
+
+// Returns the factors by which rows of about `size` become so small that each epsilon counts: about as
+// large as the epsilon's root, and as the epsilon itself if it may meet the elements. Those that
+// matter most come first. Factors are powers of two below 1, and none takes a row below half of `least`.
+std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsilons, double size,
+                                double least);
+
+// Multiplies rows by the change's numbers in turn, and leaves others as they are. Every second element of
+// the first dimension gets one factor for all its rows, because a norm may take in several dimensions.
+// One column in eight is small in all rows, for norms over other dimensions than the last. If the first
+// of `places` is not 0, the tensor stands beside another one: some rows then get what the change's factor
+// takes, because their product would hide what is small in the other. With a reach, elements are first
+// rounded to bfloat16, so that a cast of them in forward costs no digits.
+void make_rows_small(at::Tensor& tensor, const device::InputChange& change);
+
+}  // namespace tritonsmith::gym::trial
