@@ -263,7 +263,6 @@ void find_foreign_kernels(const Candidate& candidate, Places& places) {
                                                                "fla",
                                                                "mamba_ssm",
                                                                "causal_conv1d",
-                                                               "torch._scaled_mm",
                                                                "kernels",
                                                                "thunderkittens",
                                                                "kernelbench"});

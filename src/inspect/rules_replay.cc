@@ -237,11 +237,16 @@ std::vector<NodeId> launches_in(const Candidate& candidate, NodeId function) {
   return launches;
 }
 
-// Reports a function whose launches all depend on a value that an earlier call kept. A choice
-// between launches by a settled value, such as the number of processors, does not count. A choice
-// by a value that the branch itself changes does count, since the other launch may do nothing.
-void find_kept_work(const Candidate& candidate, const Function& function, const Keeping& keeping,
-                    Places& places) {
+// The launches of one function.
+struct Work {
+  NodeId kept = kNoNode;  // the first one, if all depend on a value that an earlier call kept
+  bool is_free = false;   // one depends on no such value
+};
+
+// A choice between launches by a settled value, such as the number of processors, does not depend
+// on an earlier call. A choice by a value that the branch itself changes does, since the other
+// launch may do nothing.
+Work work_of(const Candidate& candidate, const Function& function, const Keeping& keeping) {
   const SyntaxTree& tree = candidate.tree;
   // Each choice is examined once, however many launches it contains.
   std::map<NodeId, bool> choices;
@@ -257,27 +262,35 @@ void find_kept_work(const Candidate& candidate, const Function& function, const 
     do branch = tree.around(branch, {"if_statement", "function_definition", "lambda"});
     while (tree.is(branch, "if_statement") && is_choice(branch));
     if (!tree.is(branch, "if_statement") || !keeping.mentions(tree.child(branch, "condition")))
-      return;
+      return {.is_free = true};
     if (first == kNoNode) first = launch;
   }
-  if (first != kNoNode) places.add(first, "is launched only if an earlier call did not");
+  return {.kept = first};
 }
 
 }  // namespace
 
 void find_replayed_results(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
+  std::vector<NodeId> kept_work;
+  bool works_in_each_call = false;
   for (const Function& function : candidate.functions) {
     if (function.is_kernel || function.name == "__init__" || !candidate.is_live(function.node) ||
         !candidate.launches_within(function.node))
       continue;
     const Keeping keeping(candidate, function);
     find_kept_answers(candidate, function, keeping, places);
-    find_kept_work(candidate, function, keeping, places);
+    const Work work = work_of(candidate, function, keeping);
+    works_in_each_call |= work.is_free;
+    if (work.kept != kNoNode) kept_work.push_back(work.kept);
     for (NodeId id = function.node; id < tree[function.node].after; ++id)
       if (tree.is(id, "yield") && function_around(candidate, id) == function.node)
         places.add(id, "a generator that launches keeps its outputs between calls");
   }
+  // Beside work of each call, such a function may pack a weight in the first one.
+  if (!works_in_each_call)
+    for (const NodeId launch : kept_work)
+      places.add(launch, "is launched only if an earlier call did not");
 }
 
 void find_external_streams(const Candidate& candidate, Places& places) {

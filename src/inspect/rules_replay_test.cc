@@ -28,6 +28,17 @@ TEST(Replays, RejectsAnswersFromEarlierCalls) {
                  "add_kernel[(1,)](x, self.packed, 4, BLOCK=4)\ny = torch.empty_like(x)\n" +
                  kLaunch + "return y\n"),
             Rules{});
+  const auto packs_in_a_helper = [](const std::string& forward) {
+    return rejects(kImports + kKernel + model(forward) +
+                   "    def pack(self, x):\n        if self.packed is None:\n"
+                   "            self.packed = torch.empty_like(x)\n"
+                   "            add_kernel[(1,)](x, self.packed, 4, BLOCK=4)\n"
+                   "        return self.packed\n");
+  };
+  EXPECT_EQ(packs_in_a_helper("packed = self.pack(x)\ny = torch.empty_like(x)\n" + kLaunch +
+                              "return y\n"),
+            Rules{});
+  EXPECT_EQ(packs_in_a_helper("return self.pack(x)\n"), Rules{"replays_results"});
   EXPECT_EQ(body("if x.numel() == 0:\n    return torch.empty_like(x)\ny = torch.empty_like(x)\n" +
                  kLaunch + "return y\n"),
             Rules{});

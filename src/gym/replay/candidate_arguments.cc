@@ -18,16 +18,31 @@ bool has_shape(const at::Tensor& tensor, at::IntArrayRef shape, c10::ScalarType 
          tensor.is_contiguous();
 }
 
+// Says whether the argument is a number to compute with, as the value that `full` fills with. The
+// numbers of a range decide its size, too.
+bool is_no_size(const c10::FunctionSchema& schema, std::size_t k) {
+  const auto is_number = [](const c10::TypePtr& type) {
+    return type->kind() == c10::TypeKind::NumberType;
+  };
+  if (k >= schema.arguments().size() || std::string_view(schema.name()).ends_with("range"))
+    return false;
+  const c10::TypePtr& type = schema.arguments()[k].type();
+  const auto optional = type->cast<c10::OptionalType>();
+  return optional ? is_number(optional->getElementType()) : is_number(type);
+}
+
 // A sum of huge sizes could wrap around and pass as small. Only slices are excused, because a slice
 // may end at the largest number.
 Status check_whole_numbers(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   const auto fits = [](std::int64_t number) { return number >= -most && number <= most; };
   if (std::string_view(schema.name()).starts_with("aten::slice")) return ok();
-  for (const c10::IValue& value : stack) {
-    const bool is_fine = value.isInt()       ? fits(value.toInt())
-                         : value.isIntList() ? std::ranges::all_of(value.toIntVector(), fits)
-                                             : true;
+  for (std::size_t k = 0; k < stack.size(); ++k) {
+    const c10::IValue& value = stack[k];
+    const bool is_fine = is_no_size(schema, k) ? true
+                         : value.isInt()       ? fits(value.toInt())
+                         : value.isIntList()   ? std::ranges::all_of(value.toIntVector(), fits)
+                                               : true;
     if (!is_fine) return fail("a whole number beyond 2^40");
   }
   return ok();

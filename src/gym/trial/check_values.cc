@@ -107,6 +107,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {
     result.breaks_down = breaks_down(sides, compared.exact);
+    result.reference_is_large = is_large(sides);
     if (row_of(config.kind).shows_weakness && !result.breaks_down)
       result.errors = errors_in_tolerances(sides, compared.exact);
     find_wrong_exact_output(sides, compared.exact, compared.how, result);

@@ -96,6 +96,17 @@ bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
   return false;
 }
 
+bool is_large(const Sides& sides) {
+  constexpr double root_of_largest = 1.8e19;  // of the largest float32
+  std::vector<int> outputs;
+  plan::append_tensors(sides.task().outputs, outputs);
+  return std::ranges::any_of(outputs, [&](int index) {
+    const at::Tensor& output = tensors::tensor_at(sides.reference.tensors(), index);
+    return output.is_floating_point() &&
+           (tensors::computable(output).abs() > root_of_largest).any().item<bool>();
+  });
+}
+
 void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exact_table,
                              const compare::CompareOptions& how, TrialResult& result) {
   std::vector<int> ours, theirs;

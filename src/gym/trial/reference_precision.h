@@ -21,6 +21,9 @@ double widen_tolerance(const Sides& sides, const tensors::TensorTable& exact, Tr
 // Such an overflow is wrong however coarse PyTorch is there.
 bool breaks_down(const Sides& sides, const tensors::TensorTable& exact);
 
+// Says whether an output of the reference holds a number whose square is no float32.
+bool is_large(const Sides& sides);
+
 // Looks for a wrong output among those in which PyTorch is exact. It does so only if there
 // are several outputs: an output that overflows, or in which PyTorch loses its digits,
 // excuses no other.

@@ -31,6 +31,9 @@ struct TrialResult {
   std::optional<VerdictError> difference;
   bool reference_is_finite = true;
   bool reference_is_partly_finite = true;  // a quarter of each output's elements at least
+  // On extreme inputs an output of the reference is so large that its square is no float32. Only
+  // known where the candidate differs.
+  bool reference_is_large = false;
   // PyTorch's own rounding error, in units of the tolerance times the output's size. It is 0 where
   // it was not measured, and infinite where it is unknown.
   double reference_error = 0;

@@ -12,10 +12,12 @@ struct Scaled {
   bool is_fp4() const { return format == "e2m1"; }
   std::int64_t outer() const { return values.type.shape[is_right ? 1 : 0]; }
   std::int64_t inner() const { return values.type.shape[is_right ? 0 : 1] * (is_fp4() ? 2 : 1); }
-  // Tells whether these can be the scales: a row for each row or column of the operand.
+  // Tells whether these can be the scales: a row for each row or column of the operand, with a
+  // scale for 16 or 32 numbers.
   bool takes(const Value& given) const {
     const std::vector<std::int64_t>& shape = given.type.shape;
-    return shape.size() == 2 && shape[0] == outer() && shape[1] > 0 && inner() % shape[1] == 0 &&
+    return shape.size() == 2 && shape[0] == outer() &&
+           (shape[1] * 16 == inner() || shape[1] * 32 == inner()) &&
            (given.type.element == Element::i8 || given.type.element == Element::f8e4m3fn);
   }
 };
