@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/cores.h"
+#include "gym/compile/patience.h"
 #include "gym/language/registry/languages.h"
 
 namespace tritonsmith::gym::compile {
@@ -168,6 +170,7 @@ Status CompilerPool::hear(Worker& worker, sandbox::Zygote& zygote) {
   }
   const sandbox::GuestEnd end = worker.guest->end();
   if (worker.phase == Phase::over || end == sandbox::GuestEnd::running) return ok();
+  if (end == sandbox::GuestEnd::timed_out && prolong(worker)) return ok();
   if (worker.phase == Phase::greeting)
     return fail("a compile worker {} before its jail was closed: {}",
                 sandbox::error_of_end(end, worker.guest->status(), limits_).message,
@@ -175,6 +178,16 @@ Status CompilerPool::hear(Worker& worker, sandbox::Zygote& zygote) {
   if (worker.work) worker_failed(worker, end);
   retire(worker, zygote);
   return ok();
+}
+
+// Extends the time limit of a kernel while other programs hold the cores. Returns whether it did.
+bool CompilerPool::prolong(Worker& worker) {
+  if (!worker.work) return false;
+  const auto limit = limit_under_load(limits_.wall, load_of_machine(), usable_cores());
+  const auto left = limit - (system_clock().now() - worker.work->started);
+  if (left <= std::chrono::seconds(1)) return false;
+  worker.guest->set_time_limit(left);
+  return true;
 }
 
 // A worker that could not enter its jail could not do so under another zygote either. So all

@@ -48,6 +48,7 @@ class CompilerPool {
   Status greet(Worker& worker, sandbox::Zygote& zygote, std::string_view frame);
   void fail_waiting(const Error& why);
   void take_work(Worker& worker);
+  bool prolong(Worker& worker);
   void take_reply(Worker& worker, const std::string& frame);
   void charge(const QueuedKernel& work, double cpu_ms);
   void worker_failed(Worker& worker, sandbox::GuestEnd end);
