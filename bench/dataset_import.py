@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import sys
 import tempfile
 import time
 
@@ -17,26 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MODULE = """import torch
-
-
-class {name}(torch.nn.Module):
-
-    def __init__(self, scale):
-        super().__init__()
-        self.scale = scale
-
-    def forward(self, x):
-        return torch.relu(x) * self.scale + {number}
-
-
-def get_inputs():
-    return [torch.rand([4, 4, 4, 4])]
-
-
-def get_init_inputs():
-    return [[], {{'scale': 2.0}}]
-"""
+sys.path.insert(0, str(ROOT / "tests"))
+import kernelbook  # noqa: E402
 
 
 def arguments():
@@ -49,12 +32,10 @@ def arguments():
 
 def row(number, code_bytes=8_000):
     """A row with KernelBook's columns, whose two texts of Triton code have about so many bytes each."""
-    name = f"Scaled{number}"
     code = "".join(f"tmp{line} = tl.load(in_ptr{line % 7} + ({number} + {line}))\n" for line in range(code_bytes // 40))
-    return {"entry_point": name, "original_triton_code": code, "python_code": MODULE.format(name=name, number=number),
-            "triton_code": code + f"\nclass {name}New:\n    pass\n", "repo_name": f"owner/repository{number % 900}", "module_name": name,
-            "synthetic": False, "uuid": number, "licenses": ["MIT"], "stars": number % 5000, "sha": f"{number:040x}",
-            "repo_link": f"https://example.org/owner/repository{number % 900}"}
+    repository = f"owner/repository{number % 900}"
+    return kernelbook.row(number, original_triton_code=code, triton_code=code + f"\nclass Scaled{number}New:\n    pass\n",
+                          repo_name=repository, repo_link=f"https://example.org/{repository}", stars=number % 5000, sha=f"{number:040x}")
 
 
 def write_parquet(path, count):

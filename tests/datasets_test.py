@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import kernelbook
+
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -34,36 +36,6 @@ RL_DATA = pa.schema([
     ("reward_model", pa.struct([("ground_truth", pa.string()), ("style", pa.string())])),
     ("extra_info", pa.struct([(name, pa.string()) for name in
                               ("entry_point", "level", "module_name", "ops", "original_prompt", "repo_name", "type", "uuid")]))])
-
-
-def module(name="Model", number=0):
-    return f"""import torch
-
-
-class {name}(torch.nn.Module):
-
-    def __init__(self, scale):
-        super().__init__()
-        self.scale = scale
-
-    def forward(self, x):
-        return torch.relu(x) * self.scale + {number}
-
-
-def get_inputs():
-    return [torch.rand([4, 4, 4, 4])]
-
-
-def get_init_inputs():
-    return [[], {{'scale': 2.0}}]
-"""
-
-
-def kernelbook_row(number, **changes):
-    name = f"Scaled{number}"
-    return {"entry_point": name, "original_triton_code": "...", "python_code": module(name, number),
-            "triton_code": f"import triton\n\nclass {name}New:\n    pass\n", "repo_name": "a/b", "module_name": name, "synthetic": False,
-            "uuid": number, "licenses": ["MIT"], "stars": number, "sha": "0123", "repo_link": "https://example.org/a/b", **changes}
 
 
 class Datasets(unittest.TestCase):
@@ -97,7 +69,7 @@ class Datasets(unittest.TestCase):
         return done.stderr
 
     def test_kernelbook_becomes_tasks_that_keep_licence_and_origin(self):
-        path = self.parquet("dataset_permissive.parquet", [kernelbook_row(i) for i in range(3)], KERNELBOOK)
+        path = self.parquet("dataset_permissive.parquet", [kernelbook.row(i) for i in range(3)], KERNELBOOK)
         tasks, _ = self.imported(path, "--suite", "KernelBook")
         self.assertEqual([task["id"] for task in tasks], ["0_Scaled0", "1_Scaled1", "2_Scaled2"])
         self.assertTrue(tasks[1]["source"].endswith("\n\nModel = Scaled1\n"))
@@ -106,7 +78,7 @@ class Datasets(unittest.TestCase):
             "sha": "0123", "licenses": ["MIT"], "stars": 1})
 
     def test_kernelbook_becomes_examples_that_sft_reads(self):
-        path = self.parquet("book.parquet", [kernelbook_row(i) for i in range(3)], KERNELBOOK)
+        path = self.parquet("book.parquet", [kernelbook.row(i) for i in range(3)], KERNELBOOK)
         examples, _ = self.imported(path, command="examples")
         self.assertEqual(len(examples), 3)
         self.assertIn("ModelNew = Scaled2New\n```\n</answer>", examples[2]["completion"])
@@ -114,9 +86,9 @@ class Datasets(unittest.TestCase):
         self.assertEqual(examples[2]["origin"]["licenses"], ["MIT"])
 
     def test_hostile_rows_are_named_in_one_line_or_skipped(self):
-        rows = [kernelbook_row(0), kernelbook_row(1, python_code=None), kernelbook_row(2, python_code="x" * (100 << 20)),
-                kernelbook_row(3, licenses=None, stars=None), kernelbook_row(4, entry_point="No; import os"),
-                kernelbook_row(5, python_code="class Scaled5:\n  \0")]
+        rows = [kernelbook.row(0), kernelbook.row(1, python_code=None), kernelbook.row(2, python_code="x" * (100 << 20)),
+                kernelbook.row(3, licenses=None, stars=None), kernelbook.row(4, entry_point="No; import os"),
+                kernelbook.row(5, python_code="class Scaled5:\n  \0")]
         path = self.parquet("hostile.parquet", rows, KERNELBOOK)
         self.assertIn("hostile.parquet, row 2: has no column that holds a PyTorch module", self.refused(path))
         tasks, done = self.imported(path, "--keep-going")
@@ -130,7 +102,7 @@ class Datasets(unittest.TestCase):
         self.assertIn("'python_code' must be text, not number", self.refused(path))
 
     def test_a_cut_file_is_named(self):
-        whole = self.parquet("whole.parquet", [kernelbook_row(i) for i in range(50)], KERNELBOOK).read_bytes()
+        whole = self.parquet("whole.parquet", [kernelbook.row(i) for i in range(50)], KERNELBOOK).read_bytes()
         cut = self.folder / "cut.parquet"
         for length in (len(whole) // 2, len(whole) - 9, 3):
             cut.write_bytes(whole[:length])
@@ -142,7 +114,7 @@ class Datasets(unittest.TestCase):
 
     def test_kernelbench_in_the_hubs_layout(self):
         for level in (1, 2):
-            rows = [{"code": module(number=10 * level + i), "level": level, "name": f"{i}_Scaled_{i}", "problem_id": i} for i in (1, 2)]
+            rows = [{"code": kernelbook.module(number=10 * level + i), "level": level, "name": f"{i}_Scaled_{i}", "problem_id": i} for i in (1, 2)]
             self.parquet(f"set/data/level_{level}-00000-of-00001.parquet", rows)
         (self.folder / "set/README.md").write_text(
             "---\nlicense: mit\nconfigs:\n- config_name: default\n  data_files:\n  - split: level_1\n    path: data/level_1-*\n"
@@ -155,38 +127,38 @@ class Datasets(unittest.TestCase):
     def test_conversations_of_five_rounds(self):
         messages = [{"role": role, "content": f"{role} {i}"} for i in range(5) for role in ("user", "assistant")]
         row = {"messages": messages, "uuid": 7, "entry_point": "Model", "repo_name": "", "module_name": "", "final_speedup": 1.5,
-               "num_rounds": 5, "original_python_code": module(), "best_round": 3, "timestamp": 1.7e9,
+               "num_rounds": 5, "original_python_code": kernelbook.module(), "best_round": 3, "timestamp": 1.7e9,
                "conversion_mode": "full_conversation_enhanced", "enable_thinking": False}
         path = self.parquet("coldstart.parquet", [row], COLDSTART)
         examples, _ = self.imported(path, command="examples")
         self.assertEqual([len(each["prompt"]) for each in examples], [1, 3, 5, 7, 9])
         best, _ = self.imported(path, "--turns", "best", command="examples")
         self.assertEqual([each["completion"] for each in best], ["assistant 2"])
-        self.assertEqual(best[0]["source"], module())
+        self.assertEqual(best[0]["source"], kernelbook.module())
         tasks, _ = self.imported(path)
-        self.assertEqual(tasks[0]["source"], module())
+        self.assertEqual(tasks[0]["source"], kernelbook.module())
 
     def test_rows_of_verl_also_as_json_within_text(self):
         row = {"data_source": "cuda_llm", "prompt": [{"role": "user", "content": "Write."}], "ability": "kernel_optimization",
-               "reward_model": {"ground_truth": module(), "style": "rule"}, "extra_info": {"entry_point": "Model", "uuid": "u1"}}
+               "reward_model": {"ground_truth": kernelbook.module(), "style": "rule"}, "extra_info": {"entry_point": "Model", "uuid": "u1"}}
         tasks, _ = self.imported(self.parquet("rl.parquet", [row], RL_DATA))
         self.assertEqual(tasks[0]["id"], "u1")
         smith = {"data_source": "kernel_rl", "message": json.dumps([{"role": "user", "content": "Improve."}]),
-                 "reward_model": json.dumps({"ground_truth": json.dumps({"reference_code": module()})}),
+                 "reward_model": json.dumps({"ground_truth": json.dumps({"reference_code": kernelbook.module()})}),
                  "extra_info": json.dumps({"entry_point": "Model", "parent_code": "import triton"})}
         tasks, _ = self.imported(self.parquet("smith.parquet", [smith]))
-        self.assertEqual(tasks[0]["source"], module())
+        self.assertEqual(tasks[0]["source"], kernelbook.module())
         self.assertEqual(len(tasks[0]["origin"]["parent"]), 64)
 
     def test_an_archive_shows_each_task_once(self):
         rows = [{"Op_Name": f"{task}_Scaled", "Level_ID": 1, "Task_ID": task, "Kernel_Name": f"k{i}", "CUDA_Code": "__global__",
-                 "PyTorch_Code_Module": module(number=task), "CUDA_Runtime": float("nan")} for task in (1, 2) for i in range(5)]
+                 "PyTorch_Code_Module": kernelbook.module(number=task), "CUDA_Runtime": float("nan")} for task in (1, 2) for i in range(5)]
         tasks, done = self.imported(self.parquet("level_1.parquet", rows))
         self.assertEqual([task["id"] for task in tasks], ["level1/1_Scaled", "level1/2_Scaled"])
         self.assertIn("8 duplicates left out", done.stdout)
 
     def test_what_is_exported_is_read_by_pyarrow_and_by_us(self):
-        path = self.parquet("book.parquet", [kernelbook_row(i) for i in range(3)], KERNELBOOK)
+        path = self.parquet("book.parquet", [kernelbook.row(i) for i in range(3)], KERNELBOOK)
         examples, _ = self.imported(path, command="examples")
         for layout, columns in (("messages", {"messages"}), ("prompt-completion", {"prompt", "completion"}),
                                 ("alpaca", {"instruction", "input", "output"}),
@@ -206,7 +178,7 @@ class Datasets(unittest.TestCase):
         self.assertIn("MIT", (folder / "README.md").read_text())
 
     def test_tasks_in_the_layout_of_verl(self):
-        self.imported(self.parquet("book.parquet", [kernelbook_row(i) for i in range(3)], KERNELBOOK))
+        self.imported(self.parquet("book.parquet", [kernelbook.row(i) for i in range(3)], KERNELBOOK))
         out = self.folder / "rl/train.parquet"
         self.run_program("tasks", "export", self.folder / "out.jsonl", "--layout", "verl", "--out", out)
         rows = pq.read_table(out).to_pylist()
@@ -220,7 +192,7 @@ class Datasets(unittest.TestCase):
         with gzip.open(path, "wt", compresslevel=1) as file:
             file.write("[")
             for i in range(rows):
-                file.write(("," if i else "") + json.dumps(kernelbook_row(i, original_triton_code="x" * 100_000)))
+                file.write(("," if i else "") + json.dumps(kernelbook.row(i, original_triton_code="x" * 100_000)))
             file.write("]")
         out = self.folder / f"{rows}.jsonl"
         pid = os.posix_spawn(PROGRAM, [PROGRAM, "tasks", "import", path, "--out", out, "--no-lint"], os.environ,
