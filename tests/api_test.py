@@ -7,6 +7,7 @@ usage: api_test.py PATH_OF_TRITONSMITH
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -131,6 +132,11 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("the search ended after", done.stderr)
         self.assertIn("3 attempts were made", done.stderr)
+        told = re.findall(r"^attempt (\d) of 3(, changes 1)? \([\d.]+ s\): (.*)$", done.stderr, re.MULTILINE)
+        self.assertEqual([number for number, *_ in told], ["1", "2", "3"])
+        self.assertEqual([parent for _, parent, _ in told], ["", ", changes 1", ", changes 1"])
+        self.assertEqual(told[0][2], "accepted, the best so far")
+        self.assertEqual(told[1][2], "the kernel of attempt 1 again, accepted")
         asked = [body["messages"] for body in self.server.bodies]
         self.assertEqual([len(messages) for messages in asked], [1, 3, 3])
         self.assertIn("Make one change", asked[1][-1]["content"])
@@ -142,6 +148,7 @@ class RemoteModel(model_server.ModelServerTest):
             done = self.run_program(*command)
             self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
             self.assertEqual(len(self.server.bodies), 3, "nothing is asked twice")
+            self.assertEqual("3 attempts were made before" in done.stderr, kept == len(lines))
         self.refused(self.run_program(*command, "--seed", 2), "began with seed 1, not 2")
 
     def test_eval_compares_searches(self):

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
+#include "cli/attempt_lines.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
@@ -166,31 +167,17 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   return writing.search->resume(writing.file->past(task.id));
 }
 
-// Returns "3 accepted, the best 1.52 times as fast".
-std::string found_so_far(const search::History& history) {
-  int accepted = 0;
-  for (const int number : history.finished())
-    accepted += history.attempt(number)->verdict.accepted ? 1 : 0;
-  std::string text = fmt::format("{} accepted", accepted);
-  if (const auto best = history.best())
-    if (const auto speedup = history.attempt(*best)->verdict.speedup)
-      text += fmt::format(", the best {:.2f} times as fast", *speedup);
-  return text;
-}
-
 Status search_to_its_end(generate::Writer& writer, Writing& writing) {
   search::Search& search = *writing.search;
   gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, search.request().config.attempts));
   gym::api::Judge& judge = writing.verifying->before(*writing.judge);
   search::Searches searches({.writer = writer, .judge = judge, .faults = faults});
   searches.add(search);
-  Progress progress("writing and judging",
-                    static_cast<std::size_t>(search.request().config.attempts),
-                    search.history().finished().size());
+  AttemptLines lines(search);
   for (;;) {
     TRY_ASSIGN(const auto finished, searches.next());
     if (!finished) return ok();
-    progress.advance_to(search.history().finished().size(), found_so_far(search.history()));
+    lines.add(*finished->attempt);
   }
 }
 
