@@ -1,7 +1,7 @@
 // Measures what `tritonsmith serve` loses of the bare engine's throughput. The engine makes the same
 // completions once for as many requests in flight as there are clients, and once for clients over
-// HTTP, whole and streamed. The clients run in this process, too, so their work counts as the
-// server's.
+// HTTP, whole and streamed. The clients run in this process, too, and take processors from the
+// engine. Each line says how much processor time they took themselves.
 //   serve_throughput MODEL [clients] [requests] [rounds]
 #include <httplib.h>
 
@@ -67,8 +67,15 @@ Model open(const std::filesystem::path& directory) {
 // Holds the cost of one round of requests.
 struct Took {
   double seconds = 0, cpu_seconds = 0;
+  double client_seconds = 0;  // of the processor time: the clients' part
   std::int64_t tokens = 0;
 };
+
+double cpu_seconds_of_this_thread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 class Watch {
  public:
@@ -134,6 +141,7 @@ Took by_clients(int port, const Load& load, bool is_streamed) {
   const Watch watch;
   std::atomic<int> begun = 0;
   std::atomic<std::int64_t> tokens = 0;
+  std::atomic<double> client_seconds = 0;
   {
     std::vector<std::jthread> clients;
     for (int i = 0; i < load.clients; ++i)
@@ -147,9 +155,12 @@ Took by_clients(int port, const Load& load, bool is_streamed) {
           CHECK(reply && reply->status == 200, "{}", reply ? reply->body : "no reply");
           tokens += tokens_of(reply->body);
         }
+        client_seconds += cpu_seconds_of_this_thread();
       });
   }
-  return watch.took(tokens);
+  Took took = watch.took(tokens);
+  took.client_seconds = client_seconds;
+  return took;
 }
 
 // A server over the writer, whose judge refuses everything.
@@ -162,10 +173,11 @@ class Server {
         assistant_(must(serve::assistant::Assistant::open(
             std::filesystem::path(folder_.path()) / "searches.sqlite", {},
             {.judge = judge_, .words = [](const Verdict&) { return ""; }}))),
-        routes_({.served =
-                     serve::openai::ServedModel{
-                         .name = "small", .model = shared_, .tokenizer = &model.tokenizer},
-                 .limits = {.default_tokens = model.new_tokens},
+        routes_({.models = {{.name = "small",
+                             .model = shared_,
+                             .tokenizer = &model.tokenizer,
+                             .default_tokens = model.new_tokens}},
+                 .limits = {},
                  .assistant = *assistant_,
                  .judge = judge_}),
         server_(must(serve::web::WebServer::start({.address = {"127.0.0.1", 0}}, routes_))) {}
@@ -185,9 +197,10 @@ void tell(const char* name, const Took& took, const Took& engine) {
   const auto rate = [](const Took& of) { return static_cast<double>(of.tokens) / of.seconds; };
   const auto cpu = [](const Took& of) { return static_cast<double>(of.tokens) / of.cpu_seconds; };
   fmt::print(
-      "{:<9} {:>7} tokens: {:6.0f} tokens/s ({:+5.1f} %), {:6.0f} a CPU second ({:+5.1f} %)\n",
+      "{:<9} {:>7} tokens: {:6.0f} tokens/s ({:+5.1f} %), {:6.0f} a CPU second ({:+5.1f} %), "
+      "clients {:.1f} % of the CPU time\n",
       name, took.tokens, rate(took), 100 * (rate(took) / rate(engine) - 1), cpu(took),
-      100 * (cpu(took) / cpu(engine) - 1));
+      100 * (cpu(took) / cpu(engine) - 1), 100 * took.client_seconds / took.cpu_seconds);
 }
 
 // Returns the round whose wall time is the median.

@@ -74,7 +74,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_GET(self):
-        self.send({"data": [{"id": "scripted"}]})
+        self.send({"data": [{"id": "scripted"}, {"id": "other"}]})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -82,6 +82,8 @@ class Model(http.server.BaseHTTPRequestHandler):
         if gate is not None and not gate.acquire(timeout=100):
             return
         kernel = WRONG if body["temperature"] == 0 and len(body["messages"]) < 3 else RIGHT
+        if body["model"] == "other":
+            kernel = f"# by another model\n{kernel}"
         with contextlib.suppress(ConnectionError):  # the server may have been killed
             self.send({"choices": [{"message": {"content": f"```python\n{kernel}\n```"}, "finish_reason": "stop"}],
                        "usage": {"prompt_tokens": 9, "completion_tokens": 7}})
@@ -90,8 +92,8 @@ class Model(http.server.BaseHTTPRequestHandler):
 class Served:
     """A running `tritonsmith serve`, without a model if there is no URL of one."""
 
-    def __init__(self, model_url, folder, *words, port=0):
-        model = ["--model", "openai:scripted", "--base-url", model_url] if model_url else []
+    def __init__(self, model_url, folder, *words, port=0, names=("scripted",)):
+        model = [word for name in names for word in ("--model", f"openai:{name}")] + ["--base-url", model_url] if model_url else []
         self.process = subprocess.Popen([BINARY, "serve", *model, "--listen", f"127.0.0.1:{port}", "--dir", folder, *words],
                                         stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
@@ -157,12 +159,54 @@ class Serve(unittest.TestCase):
                                f"{self.served.url}/v1", "--samples", "1", "--backend", "evaluate"],
                               capture_output=True, text=True, timeout=300)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, RIGHT.strip()), done.stderr)
+        self.assertRegex(done.stderr, r"attempt 1 of 1 \([\d.]+ s\): accepted, the best so far\n")
+
+    def test_the_page_lets_one_choose_the_model(self):
+        both = ("scripted", "other")
+        for words in (("--name", "a"), ("--name", "a", "--name", "a"), ("--name", "a", "--name", "a-verified")):
+            done = subprocess.run([BINARY, "serve", "--model", "openai:scripted", "--model", "openai:other", "--base-url", self.model_url,
+                                   "--listen", "127.0.0.1:0", "--dir", self.folder / "names", *words],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--name", done.stderr)
+        served = Served(self.model_url, self.folder / "both", names=both)
+        self.addCleanup(served.stop)
+        self.assertEqual([each["id"] for each in served.get("/v1/models")["data"]],
+                         ["scripted", "scripted-verified", "other", "other-verified"])
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        self.assertFalse(page.value("Boolean(document.querySelector('#writer').offsetParent)"), "one model is no choice")
+        page.open(served.url)
+        page.wait("document.querySelector('#model').innerText === '2 models'")
+        self.assertEqual(page.value("[...document.querySelector('#writer').options].map(each => each.value).join()"), "scripted,other")
+        self.assertTrue(page.value("Boolean(document.querySelector('#writer').offsetParent)"))
+        page.fill("#module", MODULE)
+        page.fill("#attempts-most", "2")
+        page.choose("#writer", "other")
+        page.click("#write")
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertEqual(page.text("#ordered"), "model other · evolution · policy strict")
+        self.assertIn("# by another model", page.text("#code"))
+        self.keep(page, "two-models")
+        again = self.browser.page(420, 900)
+        again.open(page.value("location.href"))
+        again.wait("document.querySelector('#state').dataset.state === 'done'")
+        self.assertEqual(again.value("document.querySelector('#writer').value"), "other")
+        self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
+        again.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.keep(again, "two-models-narrow-dark")
 
     def test_the_page_writes_a_kernel_and_shows_why_it_can_be_trusted(self):
         page = self.page()
         page.open(self.served.url)
         page.wait("document.querySelector('#model').innerText === 'model scripted'")
         self.keep(page, "empty")
+        self.assertEqual(page.value("document.querySelector('#task').options.length"), 1)
+        page.value("document.querySelector('#task').focus()")
+        page.wait("document.querySelector('#task').options.length > 100")
+        page.choose("#task", "0")
+        self.assertIn("class Model(", page.value("document.querySelector('#module').value"))
         page.fill("#module", MODULE)
         self.assertEqual(page.value("document.querySelector('#strategy').value"), "evolution")
         page.fill("#attempts-most", "3")
@@ -180,7 +224,12 @@ class Serve(unittest.TestCase):
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
+        page.choose("#view", "both")
+        self.assertIn("class Model(", page.text("#beside"))
+        self.assertIn("triton.jit", page.text("#code"))
+        self.keep(page, "beside")
         page.choose("#view", "from-module")
+        self.assertTrue(page.value("document.querySelector('#beside').hidden"))
         self.assertIn("taken away", page.text("#difference"))
         self.assertTrue(page.value("document.querySelectorAll('#code .added').length > 0"))
         other = page.value("[...document.querySelector('#view').options].at(-1).value")
@@ -471,7 +520,13 @@ class Serve(unittest.TestCase):
         gate.release(1000)
         page.wait("document.querySelector('#notice').innerText.includes('does not answer')")
         self.keep(page, "gone")
+        key.write_text("a-newer-key-of-this-test\n")  # the old one has expired
         served = Served(self.model_url, self.folder / "killed", *words, port=served.port)
+        page.wait("document.querySelector('#key-dialog').open")
+        self.assertIn("does not know this key", page.text("#key-text"))
+        self.keep(page, "key-expired")
+        page.fill("#key", "a-newer-key-of-this-test")
+        page.click("#key-form button")
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)  # the search went on
         self.assertGreaterEqual(page.value("document.querySelectorAll('#attempts li').length"), 200)
         page.click("#tab-history")

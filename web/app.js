@@ -22,54 +22,7 @@ def get_init_inputs():
 // The search on the page: its record, its attempts, and the attempt that is shown.
 let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel"};
 let following = null;  // aborts the stream of events
-let hasModel = true, hasRuns = false;  // as the server says
-
-// ---- Talking to the server
-
-function complain(text) {
-  at("notice").textContent = text;
-  at("notice").hidden = !text;
-}
-
-async function askForKey(wasRefused) {
-  at("key-text").textContent = wasRefused ? "The server does not know this key. Enter another one."
-    : "Enter the key that its operator gave you. This browser keeps it.";
-  const dialog = at("key-dialog");
-  if (!dialog.open) dialog.showModal();
-  await new Promise(done => dialog.addEventListener("close", done, {once: true}));
-}
-
-// A reply of the server. Asks for the key as long as the server refuses it.
-async function call(path, options = {}) {
-  for (;;) {
-    const key = localStorage.getItem("key");
-    const headers = {"Content-Type": "application/json", ...(key ? {Authorization: `Bearer ${key}`} : {})};
-    const reply = await fetch(path, {...options, headers});
-    if (reply.status === 401) {
-      await askForKey(Boolean(key));
-      continue;
-    }
-    if (reply.ok) return reply;
-    const body = await reply.json().catch(() => null);
-    throw new Error(body?.error?.message ?? `The server answered with HTTP status ${reply.status}.`);
-  }
-}
-
-const post = async (path, body) => (await call(path, {method: "POST", body: JSON.stringify(body)})).json();
-
-// Calls take(event) for each event. Returns when the stream ends.
-async function readEvents(path, signal, take) {
-  const reader = (await call(path, {signal})).body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const {done, value} = await reader.read();
-    if (done) return;
-    text += value;
-    const parts = text.split("\n\n");
-    text = parts.pop();
-    for (const part of parts) if (part.startsWith("data: ")) take(JSON.parse(part.slice(6)));
-  }
-}
+let models = [], hasRuns = false;  // as the server says
 
 // ---- A search
 
@@ -118,13 +71,20 @@ function stateText(search) {
   const found = search.accepted === 0 ? "no kernel is accepted" : `${search.accepted} accepted` +
     (search.best_speedup ? `, the fastest ${times(search.best_speedup)} as PyTorch` : "");
   const counted = `${search.attempts} ${search.attempts === 1 ? "attempt" : "attempts"}, ${found}`;
-  if (state === "queued") return hasModel ? "Waiting for its turn: other searches are running."
+  if (state === "queued" && order.model && !models.includes(order.model))
+    return `Waiting for a server with the model ${order.model}: this one does not have it.`;
+  if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
     : "Waiting for a server with a model: this one has none.";
   if (state === "running")
     return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
   if (state === "done")
     return `Done after ${search.seconds.toFixed(0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
   return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
+}
+
+// Says who writes a search, and by which rules.
+function orderText({kind, model, policy, strategy}) {
+  return [...(kind === "judge" ? [] : [model && `model ${model}`, strategy]), `policy ${policy}`].filter(Boolean).join(" · ");
 }
 
 function headline(verdict) {
@@ -213,7 +173,7 @@ function marksOf(verdict) {
 // Shows the kernel, the module, or how the kernel differs from the module or another attempt.
 function drawCode(attempt) {
   const others = shown.attempts.filter(each => each.kernel && each.number !== attempt.number);
-  const views = [["kernel", "The kernel"], ["module", "The module"]];
+  const views = [["kernel", "The kernel"], ["module", "The module"], ["both", "The kernel beside the module"]];
   if (attempt.kernel) {
     views.push(["from-module", "Difference from the module"]);
     for (const each of others) views.push([`from-${each.number}`, `Difference from attempt ${each.number + 1}`]);
@@ -221,12 +181,16 @@ function drawCode(attempt) {
   if (!views.some(([value]) => value === shown.view)) shown.view = "kernel";
   at("view").replaceChildren(...views.map(([value, text]) => new Option(text, value)));
   at("view").value = shown.view;
-  at("code").setAttribute("aria-label", views.find(([value]) => value === shown.view)[1]);
+  const isBoth = shown.view === "both";
+  at("code").setAttribute("aria-label", views.find(([value]) => value === (isBoth ? "kernel" : shown.view))[1]);
+  at("codes").classList.toggle("two", isBoth);
+  at("beside").hidden = !isBoth;
   at("difference").textContent = "";
   const {source} = shown.search.order;
   at("code").classList.toggle("difference", shown.view.startsWith("from-"));
   if (shown.view === "module") return showSource(at("code"), source, new Map());
-  if (shown.view === "kernel") return showSource(at("code"), attempt.kernel || attempt.text || "", marksOf(attempt.verdict));
+  if (isBoth) showSource(at("beside"), source, new Map());
+  if (shown.view === "kernel" || isBoth) return showSource(at("code"), attempt.kernel || attempt.text || "", marksOf(attempt.verdict));
   const before = shown.view === "from-module" ? source : shown.attempts[Number(shown.view.slice("from-".length))].kernel;
   at("difference").textContent = showDifference(at("code"), before, attempt.kernel);
 }
@@ -236,6 +200,7 @@ function drawResult() {
   at("result").hidden = false;
   at("title").textContent = search.order.title;
   document.title = `${search.order.title} · Tritonsmith`;
+  at("ordered").textContent = orderText(search.order);
   at("state").textContent = stateText(search);
   at("state").dataset.state = search.state;
   at("stop").hidden = isOver(search);
@@ -308,21 +273,23 @@ async function route() {
       at("judge-policy").value = order.policy;
     } else {
       at("module").value = order.source;
+      at("task").value = "";
       at("policy").value = order.policy;
       at("strategy").value = order.strategy;
+      if (models.includes(order.model)) at("writer").value = order.model;
       for (const name of ["conversations", "turns", "seconds"]) at(name).value = order[name];
       at("attempts-most").value = order.conversations * order.turns;
       showBudget();
       at("light").value = order.light ? Math.round(1000 * order.light) / 10 : "";
       at("first").checked = order.enough === "first";
     }
-    choose(order.kind === "judge" ? "judge" : hasModel ? "write" : "history");
-    if (!hasModel) at("panel-history").hidden = true;
+    choose(order.kind === "judge" ? "judge" : models.length ? "write" : "history");
+    if (!models.length) at("panel-history").hidden = true;
     return follow(search.id);
   }
   leaveSearch();
   const wanted = location.hash.slice(1);
-  const tab = TABS.includes(wanted) && !at(`tab-${wanted}`).hidden ? wanted : hasModel ? "write" : hasRuns ? "runs" : "judge";
+  const tab = TABS.includes(wanted) && !at(`tab-${wanted}`).hidden ? wanted : models.length ? "write" : hasRuns ? "runs" : "judge";
   choose(tab);
   if (tab === "history") await drawHistory();
   if (tab === "runs") await drawRuns();
@@ -378,13 +345,43 @@ function budget() {
     : {conversations: number("attempts-most"), turns: 1};
 }
 
+// Fills the parts that both forms have. The ids of a copy begin with its prefix.
+function copyParts() {
+  for (const place of document.querySelectorAll("[data-of]")) {
+    const part = at(place.dataset.of).content.cloneNode(true);
+    for (const each of part.querySelectorAll("[data-id]")) each.id = (place.dataset.prefix ?? "") + each.dataset.id;
+    place.append(part);
+  }
+}
+
+function showModels() {
+  at("model").textContent = models.length > 1 ? `${models.length} models` : models.length ? `model ${models[0]}` : "no model";
+  at("tab-write").hidden = !models.length;
+  at("writer").replaceChildren(...models.map(each => new Option(each, each)));
+  at("writer").closest("label").hidden = models.length < 2;
+}
+
+// Offers the modules of the suite, which the server sends when somebody looks for them.
+function prepareTasks() {
+  let tasks = null;
+  const fetchTasks = orComplain(async () => {
+    if (tasks) return;
+    ({tasks} = await (await call("/api/tasks")).json());
+    at("task").append(...tasks.map((task, index) => new Option(task.is ? `${task.is} (${task.id})` : task.id, index)));
+  });
+  for (const moment of ["pointerdown", "focus"]) at("task").addEventListener(moment, fetchTasks);
+  at("task").addEventListener("change", () => {
+    if (at("task").value) at("module").value = tasks[at("task").value].source;
+  });
+}
+
 function prepareForms() {
   at("strategy").addEventListener("change", showBudget);
 
   at("write-form").addEventListener("submit", event => {
     event.preventDefault();
     orComplain(order)(at("write"), {
-      kind: "write", source: at("module").value, ...callsOf(""), policy: at("policy").value,
+      kind: "write", model: at("writer").value, source: at("module").value, ...callsOf(""), policy: at("policy").value,
       strategy: at("strategy").value, ...budget(),
       seconds: Number(at("seconds").value), light: Number(at("light").value) / 100, enough: at("first").checked ? "first" : "all",
     });
@@ -470,16 +467,17 @@ function prepareButtons() {
   });
 }
 
+copyParts();
 prepareForms();
+prepareTasks();
 prepareButtons();
 prepareRuns();
 addEventListener("popstate", orComplain(route));
 orComplain(async () => {
   const info = await (await call("/api/info")).json();
-  hasModel = Boolean(info.model);
+  models = info.models;
   hasRuns = info.runs;
-  at("model").textContent = hasModel ? `model ${info.model}` : "no model";
-  at("tab-write").hidden = !hasModel;
+  showModels();
   at("tab-runs").hidden = !hasRuns;
   await route();
 })();

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostReason = 160;  // in bytes
 
 // Returns "conversation 2, turn 3" or "attempt 7 of 64, changes 3".
-std::string place_of(const search::Ask& ask, int attempts) {
+std::string beginning_of(const search::Ask& ask, int attempts) {
   if (ask.chain != search::kNone)
     return fmt::format("conversation {}, turn {}", ask.chain + 1, ask.round + 1);
   std::string place = fmt::format("attempt {}", ask.number + 1);
@@ -50,8 +50,9 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
 }  // namespace
 
 std::string line_of(const search::Attempt& attempt, const search::Search& search) {
-  std::string line = fmt::format(
-      "{} ({:.1f} s): ", place_of(attempt.ask, search.request().config.attempts), attempt.seconds);
+  std::string line =
+      fmt::format("{} ({:.1f} s): ", beginning_of(attempt.ask, search.request().config.attempts),
+                  attempt.seconds);
   if (attempt.same_as != search::kNone)
     line += fmt::format("the kernel of attempt {} again, ", attempt.same_as + 1);
   const auto best = search.history().best();

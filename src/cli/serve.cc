@@ -1,8 +1,10 @@
-// `tritonsmith serve`: a model and its search for verified kernels, over OpenAI's protocol and on a
+// `tritonsmith serve`: models and their searches for verified kernels, over OpenAI's protocol and on a
 // web page.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+
+#include <algorithm>
 
 #include "base/cache_directory.h"
 #include "base/config.h"
@@ -15,7 +17,9 @@
 #include "cli/setup/judges.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/stop_signal.h"
+#include "curriculum/suite.h"
 #include "gym/cuda/driver.h"
+#include "serve/assistant/verified_reply.h"
 #include "serve/web/web_server.h"
 
 namespace tritonsmith::cli {
@@ -48,48 +52,101 @@ struct ServeConfig {
 };
 
 struct ServeModelOptions {
-  ModelChoice model;
+  std::vector<std::string> models, names;
+  ModelChoice access;  // of each model
   GymChoice gym;
   Asking asking;
-  std::string name, listen, directory, runs, serve_token_file, tokens_file;
+  std::string suite = "quickstart";
+  std::string listen, directory, runs, serve_token_file, tokens_file;
   std::vector<std::string> settings;
 };
 
-std::string served_name(const ServeModelOptions& options) {
-  if (!options.name.empty()) return options.name;
-  if (is_remote(options.model.name)) return options.model.name.substr(kRemotePrefix.size());
-  const auto folder = std::filesystem::absolute(options.model.name).lexically_normal();
+// The name of a model for clients, unless --name gives another.
+std::string own_name(const std::string& model) {
+  if (is_remote(model)) return model.substr(kRemotePrefix.size());
+  const auto folder = std::filesystem::absolute(model).lexically_normal();
   return folder.has_filename() ? folder.filename() : folder.parent_path().filename();
 }
 
-// The model behind the server.
+// The names of the models for clients. NAME-verified must not be the name of another model.
+Result<std::vector<std::string>> names_of(const ServeModelOptions& options) {
+  if (!options.names.empty() && options.names.size() != options.models.size())
+    return fail("--name: give a name for each of the {} models, in their order",
+                options.models.size());
+  std::vector<std::string> names = options.names;
+  if (names.empty()) std::ranges::transform(options.models, std::back_inserter(names), own_name);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      const std::string suffix = i == j ? "" : std::string(serve::assistant::kVerifiedSuffix);
+      if (i < j && names[i] == names[j])
+        return fail("two models are called '{}'; give each its own --name", names[i]);
+      if (i != j && names[i] + suffix == names[j])
+        return fail("'{}' is the search of the model '{}'; give each its own --name", names[j],
+                    names[i]);
+    }
+  return names;
+}
+
+// A model behind the server.
 struct WritingModel {
+  std::string name;
   std::unique_ptr<OpenedAuthor> author;
   int new_tokens = 0;
   std::unique_ptr<serve::openai::SharedModel> shared;  // refers to the author
 
   serve::assistant::ModelUse use() const {
     const eval::Author writes = author->author();
-    return {.model = *shared,
+    return {.name = name,
+            .model = *shared,
             .prompt = writes.prompt,
             .feedback = writes.feedback,
             .max_new_tokens = new_tokens};
   }
-  serve::openai::ServedModel served(const ServeModelOptions& options) const {
-    return {.name = served_name(options), .model = *shared, .tokenizer = author->tokenizer()};
+  serve::openai::ServedModel served() const {
+    return {.name = name,
+            .model = *shared,
+            .tokenizer = author->tokenizer(),
+            .default_tokens = new_tokens};
   }
 };
 
-Result<WritingModel> open_model(ServeModelOptions& options,
+Result<WritingModel> open_model(ModelChoice choice, const Asking& asking,
                                 const std::filesystem::path& directory) {
-  TRY(find_model(options.model));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
+  TRY(find_model(choice));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(asking, choice.directory));
   WritingModel model;
-  TRY_ASSIGN(model.author, open_author(options.model, asked.prompt, directory / "requests.sqlite"));
-  model.new_tokens = new_tokens(asked, model.author->positions(), options.model.name);
+  TRY_ASSIGN(model.author, open_author(choice, asked.prompt, directory / "requests.sqlite"));
+  model.new_tokens = new_tokens(asked, model.author->positions(), choice.name);
   model.shared = std::make_unique<serve::openai::SharedModel>(model.author->author().writer,
                                                               model.author->token_writer());
   return model;
+}
+
+// Opens all models. Only those behind a server take the options that say how it is asked.
+Result<std::vector<WritingModel>> open_models(const ServeModelOptions& options,
+                                              const std::filesystem::path& directory) {
+  TRY_ASSIGN(const std::vector<std::string> names, names_of(options));
+  const bool has_remote = std::ranges::any_of(options.models, is_remote);
+  std::vector<WritingModel> models;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ModelChoice choice{.name = options.models[i], .placement = options.access.placement};
+    if (is_remote(choice.name) || !has_remote) {
+      choice = options.access;
+      choice.name = options.models[i];
+    }
+    TRY_ASSIGN(WritingModel model, open_model(std::move(choice), options.asking, directory));
+    model.name = names[i];
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+// "'small' and 'small-verified', 'large' and 'large-verified'"
+std::string said_of(const std::vector<WritingModel>& models) {
+  std::string text;
+  for (const WritingModel& each : models)
+    text += fmt::format("{0}'{1}' and '{1}-verified'", text.empty() ? "" : ", ", each.name);
+  return text;
 }
 
 Result<std::vector<gym::service::Token>> tokens_of(const ServeModelOptions& options,
@@ -122,7 +179,7 @@ std::string untimed_reason(const GymChoice& gym) {
 
 Status serve_model(ServeModelOptions options) {
   set_log_times(true);
-  if (options.model.name.empty() && options.runs.empty())
+  if (options.models.empty() && options.runs.empty())
     return fail("give --model for a model that writes, --runs for runs to browse, or both");
   ServeConfig config;
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
@@ -134,10 +191,12 @@ Status serve_model(ServeModelOptions options) {
   if (directory.empty()) return fail("say where searches and verdicts are kept: --dir DIR");
   TRY_ASSIGN(const Fd lock, lock_of(directory));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
-  WritingModel model;
-  const bool has_model = !options.model.name.empty();
-  if (has_model) {
-    TRY_ASSIGN(model, open_model(options, directory));
+  TRY_ASSIGN(const std::vector<WritingModel> models, open_models(options, directory));
+  std::vector<serve::assistant::ModelUse> uses;
+  std::vector<serve::openai::ServedModel> served;
+  for (const WritingModel& each : models) {
+    uses.push_back(each.use());
+    served.push_back(each.served());
   }
   TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));
   // A gym elsewhere may have many GPUs, and shares them itself.
@@ -151,21 +210,19 @@ Status serve_model(ServeModelOptions options) {
       const auto assistant,
       serve::assistant::Assistant::open(
           directory / "searches.sqlite", {.searches = config.searches, .waiting = config.waiting},
-          {.use = has_model ? std::optional(model.use()) : std::nullopt,
-           .judge = shared_judge,
-           .words = words}));
+          {.models = std::move(uses), .judge = shared_judge, .words = words}));
   std::unique_ptr<serve::runs::RunLibrary> runs;
   if (!options.runs.empty()) {
     TRY_ASSIGN(runs, serve::runs::RunLibrary::open(options.runs, words));
   }
-  const auto served = has_model ? std::optional(model.served(options)) : std::nullopt;
-  const serve::web::Routes routes(
-      {.served = served,
-       .limits = {.choices = config.choices, .default_tokens = model.new_tokens},
-       .assistant = *assistant,
-       .judge = shared_judge,
-       .judged_by = untimed,
-       .runs = runs.get()});
+  TRY_ASSIGN(std::vector<Task> suite, curriculum::load_suite(options.suite));
+  const serve::web::Routes routes({.models = std::move(served),
+                                   .limits = {.choices = config.choices},
+                                   .assistant = *assistant,
+                                   .judge = shared_judge,
+                                   .judged_by = untimed,
+                                   .suite = std::move(suite),
+                                   .runs = runs.get()});
   TRY_ASSIGN(const auto server, serve::web::WebServer::start(
                                     {.address = address,
                                      .tokens = std::move(tokens),
@@ -175,7 +232,7 @@ Status serve_model(ServeModelOptions options) {
                                     routes));
   const std::string url = fmt::format("http://{}:{}/", address.host, server->port());
   LOG("serve: {}the page at {}",
-      served ? fmt::format("'{0}' and '{0}-verified' at {1}v1, ", served->name, url) : "", url);
+      models.empty() ? "" : fmt::format("{} at {}v1, ", said_of(models), url), url);
   stop.wait();
   LOG("serve: stopping; searches and verdicts are kept in {}", directory.string());
   return ok();
@@ -184,20 +241,27 @@ Status serve_model(ServeModelOptions options) {
 void add_serve_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ServeModelOptions>();
   CLI::App* command = app.add_subcommand(
-      "serve", "Serve a model and its verified kernels: OpenAI's protocol and a web page");
-  add_model_options(*command, options->model);
-  command->get_option("--model")->required(false);
+      "serve", "Serve models and their verified kernels: OpenAI's protocol and a web page");
+  command->add_option("--model", options->models,
+                      fmt::format("{}. Repeat it to serve several; the first is the page's own "
+                                  "choice",
+                                  kModelHelp));
+  add_model_access_options(*command, options->access);
   command
       ->add_option("--listen", options->listen, "The address HOST:PORT; port 0 takes any free one")
       ->required();
-  command->add_option("--name", options->name,
-                      "The model's name for clients (default: its own name)");
+  command->add_option("--name", options->names,
+                      "The model's name for clients (default: its own name). With several models, "
+                      "one for each, in their order");
   command->add_option(
       "--dir", options->directory,
       "The folder of searches, verdicts and the secret (default: in the user's cache)");
   command->add_option("--runs", options->runs,
                       "The folder of runs and evaluations that the page shows to everybody who may "
                       "use the server. Without --model the page shows runs, and judges kernels");
+  command->add_option(
+      "--suite", options->suite,
+      "The tasks that the page offers as modules: a suite, a folder, a .jsonl or a .py");
   auto* token_file = command->add_option("--serve-token-file", options->serve_token_file,
                                          "Clients must show the first line of this file as their "
                                          "key. Needed where other machines can reach HOST");
@@ -211,6 +275,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
   add_example(*command, "serve --model runs/rl-small/checkpoints/step-120 --listen 127.0.0.1:8000");
   add_example(*command, "serve --model DIR --listen 127.0.0.1:8000 --runs runs");
+  add_example(*command, "serve --model DIR --model openai:NAME --listen 127.0.0.1:8000");
   add_example(*command, "serve --listen 127.0.0.1:8000 --runs runs");
   command->callback([&run, options] { run = [options] { return finish(serve_model(*options)); }; });
 }

@@ -3,7 +3,8 @@
 // knows neither text nor chat formats, which TokenWriter adds. Our engine (generate/engine) and the
 // client of /v1/completions (generate/api) implement it.
 //
-// One thread calls submit, next_by and cancel. An engine works inside next_by.
+// One thread calls submit, next_by and cancel. An engine works inside next_by. Any thread may call
+// interrupt.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,9 @@ class TokenEngine {
   Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
   // Gives up a request. Its completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
+  // Makes a next_by that runs, or else the following one, return after its decode step. An engine
+  // that cannot do so returns at its deadline.
+  virtual void interrupt() {}
   // Waits until the device has finished everything that was launched.
   virtual Status settle() { return ok(); }
   // Returns the number of tokens that prompt and completion may have together. 0: it is not known.

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "generate/chat_codec.h"
+#include "generate/text_stream.h"
 #include "generate/token_engine.h"
 #include "generate/writer.h"
 
@@ -22,6 +23,11 @@ struct TokenRequest {
   std::uint64_t seed = 0;
   std::function<void(std::string_view piece)> on_text = nullptr;  // as in WriteRequest
 };
+
+// The request as the engine takes it, without an is_complete. Moves the prompt out of `request`.
+GenerationRequest generation_of(const ChatCodec& codec, TokenRequest& request);
+// The completion with its text.
+Written written_from(const ChatCodec& codec, Generated generated);
 
 class TokenWriter : public Writer {
  public:
@@ -37,10 +43,12 @@ class TokenWriter : public Writer {
                 const SamplingParams& sampling) const override;
   std::optional<std::int64_t> context_length() const override;
 
- private:
-  class TextStream;
-  Written written_from(Generated generated);
+  // For a caller that reads and writes text on other threads than the engine's. It must not call the
+  // functions above meanwhile.
+  TokenEngine& engine() { return *engine_; }
+  const ChatCodec& codec() const { return codec_; }
 
+ private:
   std::unique_ptr<TokenEngine> engine_;
   mutable ChatCodec codec_;
   // The requests in flight with an on_text.

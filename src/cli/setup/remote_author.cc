@@ -76,12 +76,11 @@ Status check_no_api_options(const ModelChoice& choice) {
 }  // namespace
 
 void add_model_options(CLI::App& command, ModelChoice& choice) {
-  command
-      .add_option("--model", choice.name,
-                  "A model directory, OWNER/NAME on the Hugging Face hub, or openai:NAME for a "
-                  "model behind "
-                  "a server of OpenAI's protocol")
-      ->required();
+  command.add_option("--model", choice.name, kModelHelp)->required();
+  add_model_access_options(command, choice);
+}
+
+void add_model_access_options(CLI::App& command, ModelChoice& choice) {
   command.add_option("--base-url", choice.base_url,
                      "The address of that server, such as http://HOST:PORT/v1 (default: "
                      "$OPENAI_BASE_URL, else api.openai.com)");

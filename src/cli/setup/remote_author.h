@@ -22,8 +22,13 @@ struct ModelChoice {
   std::vector<std::string> api;  // settings of generate::ApiConfig, as KEY=VALUE
 };
 
-// --model, --device and --precision; --base-url, --api-key-file, --api-config and --api.
+// --model, and the options below.
 void add_model_options(CLI::App& command, ModelChoice& choice);
+// --device and --precision; --base-url, --api-key-file, --api-config and --api.
+void add_model_access_options(CLI::App& command, ModelChoice& choice);
+inline constexpr const char* kModelHelp =
+    "A model directory, OWNER/NAME on the Hugging Face hub, or openai:NAME for a model behind a "
+    "server of OpenAI's protocol";
 
 // Sets the directory. A model of the hub is fetched first, unless the cache has it.
 Status find_model(ModelChoice& choice);

@@ -109,8 +109,6 @@ CudaEngine::CudaEngine(const model::Transformer& model, const EngineConfig& conf
 
 CudaEngine::~CudaEngine() = default;
 
-std::int64_t CudaEngine::cache_tokens() const { return std::int64_t{pool_.size()} * kPage; }
-
 bool CudaEngine::idle() const {
   return waiting_.empty() && std::ranges::none_of(slots_, &Slot::busy);
 }
@@ -120,7 +118,7 @@ Status CudaEngine::submit(GenerationRequest request) {
   const std::int64_t length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
   if (most_pages(std::ssize(request.prompt), length) > pool_.size())
     return fail("request {}: {} tokens do not fit the KV cache of {}; raise cache_mib", request.id,
-                length, cache_tokens());
+                length, std::int64_t{pool_.size()} * kPage);
   if (idle()) {
     TRY(drain());
     TRY(decoder_.refresh());
@@ -142,7 +140,7 @@ Result<std::optional<Generated>> CudaEngine::next_by(Deadline deadline) {
     TRY(admit());
     TRY(launch_step());
     while (launches_.size() >= kAhead) TRY(read_draws());
-    if (deadline.passed()) break;
+    if (is_interrupted_.exchange(false) || deadline.passed()) break;
   }
   if (finished_.empty()) return std::optional<Generated>();
   Generated generated = std::move(finished_.front());

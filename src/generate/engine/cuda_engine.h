@@ -14,6 +14,7 @@
 // prefix cache. One thread calls it.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -36,10 +37,10 @@ class CudaEngine : public TokenEngine {
   Result<std::optional<Generated>> next_by(Deadline deadline) override;
   Status settle() override;
   void cancel(std::uint64_t id) override;
+  void interrupt() override { is_interrupted_ = true; }
   std::int64_t max_length() const override { return config_.max_length; }
 
   const EngineCounts& counts() const { return counts_; }
-  std::int64_t cache_tokens() const;
   // The most GPU memory that it uses, whatever is asked of it: make() has checked for it.
   std::int64_t most_bytes() const;
 
@@ -77,6 +78,7 @@ class CudaEngine : public TokenEngine {
   std::deque<Generated> finished_;
   std::deque<Launch> launches_;
   std::uint64_t clock_ = 0;  // counts admissions: the prefix cache evicts the least recently used
+  std::atomic<bool> is_interrupted_ = false;
   EngineCounts counts_;
 };
 

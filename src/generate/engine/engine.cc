@@ -85,7 +85,7 @@ Result<std::optional<Generated>> Engine::next_by(Deadline deadline) {
   while (finished_.empty() && !idle()) {
     TRY(admit());
     TRY(step());
-    if (deadline.passed()) break;
+    if (is_interrupted_.exchange(false) || deadline.passed()) break;
   }
   if (finished_.empty()) return std::optional<Generated>();
   Generated generated = std::move(finished_.front());

@@ -10,6 +10,7 @@
 // pool.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <set>
@@ -47,6 +48,7 @@ class Engine : public TokenEngine {
   Status submit(GenerationRequest request) override;
   Result<std::optional<Generated>> next_by(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
+  void interrupt() override { is_interrupted_ = true; }
   std::int64_t max_length() const override { return config_.max_length; }
 
   const EngineCounts& counts() const { return counts_; }
@@ -71,6 +73,7 @@ class Engine : public TokenEngine {
   std::deque<GenerationRequest> waiting_;
   std::deque<Generated> finished_;
   std::vector<float> logits_;  // [slots, V]
+  std::atomic<bool> is_interrupted_ = false;
   EngineCounts counts_;
 };
 

@@ -96,6 +96,19 @@ TEST(Engine, ASampleDoesNotDependOnWhatElseIsInTheBatch) {
   }
 }
 
+TEST(Engine, AnInterruptedCallReturnsAfterOneStep) {
+  Engine engine(tiny_model(), {.slots = 1});
+  ASSERT_TRUE(engine.submit({.id = 1, .prompt = {7}, .sampling = {.max_new_tokens = 20}}));
+  engine.interrupt();
+  const auto nothing = engine.next();
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_FALSE(nothing->has_value());
+  EXPECT_EQ(engine.counts().tokens_decoded, 2U) << "the prompt's and the step's";
+  const auto generated = engine.next();
+  ASSERT_TRUE(generated && *generated);
+  EXPECT_EQ((*generated)->completion.tokens.size(), 20U);
+}
+
 // Returns the trainer's log-probabilities of a completion's tokens.
 at::Tensor trainer_logprobs(const model::Transformer& model, const Completion& completion,
                             double temperature) {

@@ -42,7 +42,8 @@ Result<std::optional<Generated>> LeasedEngine::decode(Deadline deadline) {
     const Deadline window = Deadline::after(kWindow);
     const Deadline until = window.at() < deadline.at() ? window : deadline;
     TRY_ASSIGN(auto generated, engine_->next_by(until));
-    // If there is neither a completion nor a timeout, no request is in flight.
+    // If there is neither a completion nor a timeout, no request is in flight, or the engine was
+    // interrupted.
     if (generated || deadline.passed() || !until.passed()) return generated;
     if (!lease_.is_wanted()) continue;
     TRY(engine_->settle());

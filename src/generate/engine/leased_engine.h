@@ -23,6 +23,7 @@ class LeasedEngine : public TokenEngine {
   Status submit(GenerationRequest request) override;
   Result<std::optional<Generated>> next_by(Deadline deadline) override;
   void cancel(std::uint64_t id) override { engine_->cancel(id); }
+  void interrupt() override { engine_->interrupt(); }
   Status settle() override { return engine_->settle(); }
   std::int64_t max_length() const override { return engine_->max_length(); }
 

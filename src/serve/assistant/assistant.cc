@@ -55,8 +55,23 @@ Result<std::unique_ptr<Assistant>> Assistant::open(const std::filesystem::path& 
   return assistant;
 }
 
+// Returns nullptr if this server does not have the model.
+const ModelUse* Assistant::model_of(const SearchOrder& order) const {
+  for (const ModelUse& each : parts_.models)
+    if (order.model.empty() || each.name == order.model) return &each;
+  return nullptr;
+}
+
 bool Assistant::can_do(const SearchOrder& order) const {
-  return parts_.use || order.kind == SearchKind::judge;
+  return order.kind == SearchKind::judge || model_of(order) != nullptr;
+}
+
+// "'small', 'large'"
+std::string Assistant::names() const {
+  std::string names;
+  for (const ModelUse& each : parts_.models)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
+  return names;
 }
 
 Status Assistant::go_on() {
@@ -86,8 +101,12 @@ Assistant::~Assistant() {
 }
 
 Result<std::string> Assistant::start(SearchOrder order, const std::string& owner, SearchLife life) {
-  if (!can_do(order)) return fail("this server has no model to write with; start it with --model");
+  if (!can_do(order) && parts_.models.empty())
+    return fail("this server has no model to write with; start it with --model");
+  if (!can_do(order))
+    return fail("there is no model '{}' here; order one of: {}", order.model, names());
   TRY(check_order(order));
+  order.model = order.kind == SearchKind::write ? model_of(order)->name : "";
   if (order.title.empty()) order.title = order.name.empty() ? title_of(order.source) : order.name;
   auto search = std::make_shared<Search>();
   search->record = {.id = fresh_id(),
@@ -187,7 +206,8 @@ Status Assistant::search_on(Search& search, const std::stop_token& stop) {
   const SearchOrder& order = search.record.order;
   if (order.kind == SearchKind::judge)
     return earlier.reported.empty() ? run_judgement(order, parts_.judge, reports) : ok();
-  TRY_ASSIGN(std::string why, run_search(order, *parts_.use, parts_.judge, log, earlier, reports));
+  TRY_ASSIGN(std::string why,
+             run_search(order, *model_of(order), parts_.judge, log, earlier, reports));
   const std::lock_guard lock(mutex_);
   search.record.why = std::move(why);
   return ok();

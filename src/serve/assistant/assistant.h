@@ -1,6 +1,6 @@
 // Assistant: the searches of all users. A few run at a time on threads of their own, over one model
 // and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search
-// that a server leaves unfinished, by its end or by a kill, goes on in the next one that has a
+// that a server leaves unfinished, by its end or by a kill, goes on in the next one that has its
 // model. Any thread may call it.
 #pragma once
 
@@ -19,7 +19,7 @@ struct AssistantConfig {
 
 struct AssistantParts {
   // Empty: the server has no model. It judges kernels, and searches of earlier servers wait.
-  std::optional<ModelUse> use;
+  std::vector<ModelUse> models;
   SharedJudge& judge;
   std::function<std::string(const Verdict&)> words;  // a verdict for people
 };
@@ -64,7 +64,9 @@ class Assistant {
   std::deque<std::shared_ptr<Search>>::iterator next();
   void run(const std::shared_ptr<Search>& search, const std::stop_token& stop);
   Status go_on();  // with what an earlier server left
+  const ModelUse* model_of(const SearchOrder& order) const;
   bool can_do(const SearchOrder& order) const;
+  std::string names() const;
   Status search_on(Search& search, const std::stop_token& stop);
   Status take(Search& search, const search::Attempt& attempt, const std::vector<Verdict>& calls);
   void finish(Search& search, const Status& status, bool server_ends);

@@ -15,6 +15,7 @@ Fields<SearchOrder> SearchOrder::fields() {
   using C = SearchOrder;
   constexpr double day = 86400;
   return {field("kind", &C::kind, "What is asked for: write (a search) or judge (one kernel)."),
+          field("model", &C::model, "The model that writes. Empty: the server's first one."),
           field("title", &C::title, "The name that people see."),
           field("source", &C::source,
                 "The source of the module: Model, get_inputs and get_init_inputs."),
@@ -72,9 +73,9 @@ Status check_order(const SearchOrder& order) {
   if (order.inputs.size() > kMostCalls) return fail("inputs: at most {} calls", kMostCalls);
   for (const std::string& text : order.inputs)
     if (text.size() > kMostCall) return fail("inputs: at most {} bytes each", kMostCall);
-  for (const std::string* text : {&order.name, &order.init, &order.dtype})
+  for (const std::string* text : {&order.model, &order.name, &order.init, &order.dtype})
     if (text->size() > kMostCall)
-      return fail("name, init and dtype: at most {} bytes each", kMostCall);
+      return fail("model, name, init and dtype: at most {} bytes each", kMostCall);
   if (order.has_calls())
     TRY_WITHIN("the module", tasks_of_order(order));
   else

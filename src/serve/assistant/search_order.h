@@ -18,6 +18,7 @@ enum class Enough { all, first };
 
 struct SearchOrder {
   SearchKind kind = SearchKind::write;
+  std::string model;   // the one that writes; empty: the server's first
   std::string title;   // for people
   std::string source;  // the module, in KernelBench's format unless has_calls()
   std::string kernel;

@@ -15,6 +15,7 @@ namespace tritonsmith::serve::assistant {
 
 // How the model is asked. Any thread may call `prompt`.
 struct ModelUse {
+  std::string name;
   openai::SharedModel& model;
   std::function<std::vector<text::Message>(const Task&)> prompt;
   text::PromptStyle feedback = text::PromptStyle::full;

@@ -109,7 +109,8 @@ class VerifiedReply : public openai::ReplyStream {
 }  // namespace
 
 openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
-    Assistant& assistant, const openai::ChatCall& call, const std::string& owner) {
+    Assistant& assistant, const std::string& model, const openai::ChatCall& call,
+    const std::string& owner) {
   const auto refuse = [](std::string message, std::string parameter) {
     return tl::unexpected(
         CallError{.message = std::move(message), .parameter = std::move(parameter)});
@@ -121,6 +122,7 @@ openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
   auto order = order_from_json(call.extension, defaults);
   if (!order) return refuse(order.error().message, "tritonsmith");
   order->kind = SearchKind::write;
+  order->model = model;
   order->source = module_in(call.messages.back().content, *order);
   const Status checked =
       order->has_calls() ? check_order(*order) : curriculum::check_task_source(order->source);

@@ -12,7 +12,9 @@ namespace tritonsmith::serve::assistant {
 inline constexpr std::string_view kVerifiedSuffix = "-verified";
 
 // The call's member `tritonsmith` may hold an order's members, such as "policy" and "seconds".
+// `model` is the NAME.
 openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
-    Assistant& assistant, const openai::ChatCall& call, const std::string& owner);
+    Assistant& assistant, const std::string& model, const openai::ChatCall& call,
+    const std::string& owner);
 
 }  // namespace tritonsmith::serve::assistant

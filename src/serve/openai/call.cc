@@ -99,7 +99,7 @@ void read_call(Members& members, const CallLimits& limits, Call& call) {
   call.sampling.top_p = members.number("top_p", 1, 1e-6, 1);
   call.sampling.top_k =
       static_cast<int>(std::max<std::int64_t>(0, members.integer("top_k", 0, -1, most_tokens)));
-  const std::int64_t limit = members.integer("max_tokens", limits.default_tokens, 1, most_tokens);
+  const std::int64_t limit = members.integer("max_tokens", 0, 1, most_tokens);
   call.sampling.max_new_tokens =
       static_cast<int>(members.integer("max_completion_tokens", limit, 1, most_tokens));
   read_stop(members, call.sampling.stop);

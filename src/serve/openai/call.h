@@ -26,13 +26,12 @@ template <typename T>
 using CallResult = tl::expected<T, CallError>;
 
 struct CallLimits {
-  int choices = 64;           // of one call: prompts x n
-  int default_tokens = 2048;  // where the call names no limit
+  int choices = 64;  // of one call: prompts x n
 };
 
 struct Call {
   std::string model;
-  generate::SamplingParams sampling;
+  generate::SamplingParams sampling;  // max_new_tokens is 0 if the call names no limit
   std::optional<std::uint64_t> seed;
   int choices = 1;  // n
   bool is_streamed = false;

@@ -10,11 +10,13 @@ namespace {
 
 class ModelReply : public ReplyStream {
  public:
-  ModelReply(SharedModel& model, ReplyKind kind, const Call& call)
+  ModelReply(const ServedModel& served, ReplyKind kind, const Call& call)
       : call_(call),
         head_(make_head(kind, call.model)),
-        client_(model.connect()),
-        seed_(call.seed.value_or(std::random_device{}())) {}
+        client_(served.model.connect()),
+        seed_(call.seed.value_or(std::random_device{}())) {
+    if (call_.sampling.max_new_tokens == 0) call_.sampling.max_new_tokens = served.default_tokens;
+  }
 
   generate::SamplingParams sampling() const { return call_.sampling; }
   // The seed and the listener of the next choice.
@@ -102,7 +104,7 @@ class ModelReply : public ReplyStream {
 }  // namespace
 
 CallResult<std::unique_ptr<ReplyStream>> answer_chat(const ServedModel& served, ChatCall call) {
-  auto reply = std::make_unique<ModelReply>(served.model, ReplyKind::chat, call);
+  auto reply = std::make_unique<ModelReply>(served, ReplyKind::chat, call);
   for (int i = 0; i < call.choices; ++i) {
     const auto begun = reply->begin(generate::WriteRequest{.messages = call.messages,
                                                            .sampling = reply->sampling(),
@@ -121,11 +123,11 @@ CallResult<std::unique_ptr<ReplyStream>> answer_completion(const ServedModel& se
                                                            "ask /v1/chat/completions",
                                                            served.name),
                                     .code = "unsupported_endpoint"});
-  auto reply = std::make_unique<ModelReply>(served.model, ReplyKind::completion, call);
+  auto reply = std::make_unique<ModelReply>(served, ReplyKind::completion, call);
   for (const Prompt& prompt : call.prompts) {
     std::vector<TokenId> ids;
     if (const auto* text = std::get_if<std::string>(&prompt))
-      served.model.run([&] { ids = served.tokenizer->encode(*text); });
+      ids = served.tokenizer->encode(*text);
     else
       ids = std::get<std::vector<TokenId>>(prompt);
     for (const TokenId id : ids)

@@ -28,6 +28,7 @@ struct ServedModel {
   std::string name;
   SharedModel& model;
   const text::Tokenizer* tokenizer = nullptr;  // where the model takes tokens
+  int default_tokens = 2048;                   // of a completion whose call names no limit
 };
 
 // Fail where the model cannot serve the call, as with a prompt that is too long.

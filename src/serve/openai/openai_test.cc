@@ -4,6 +4,7 @@
 #include "serve/openai/call.h"
 #include "serve/openai/model_reply.h"
 #include "serve/openai/stop_cutter.h"
+#include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::serve::openai {
 namespace {
@@ -184,10 +185,103 @@ TEST(SharedModel, ABrokenWriterIsToldToEveryClient) {
   EXPECT_FALSE(other->submit(generate::WriteRequest{.id = 1}).has_value());
 }
 
+// Gives each request the same tokens, one a step.
+class SteppingEngine : public generate::TokenEngine {
+ public:
+  SteppingEngine(std::vector<TokenId> answer, std::atomic<int>& interruptions)
+      : answer_(std::move(answer)), interruptions_(interruptions) {}
+  Status submit(generate::GenerationRequest request) override {
+    Completion completion{.prompt = request.prompt};
+    flights_.push_back({.request = std::move(request), .completion = std::move(completion)});
+    return ok();
+  }
+  Result<std::optional<generate::Generated>> next_by(Deadline) override {
+    for (auto at = flights_.begin(); at != flights_.end(); ++at) {
+      auto& tokens = at->completion.tokens;
+      tokens.push_back(answer_[tokens.size()]);
+      const auto& is_complete = at->request.is_complete;
+      if (tokens.size() < answer_.size() && !(is_complete && is_complete(tokens))) continue;
+      generate::Generated generated{.id = at->request.id, .completion = std::move(at->completion)};
+      flights_.erase(at);
+      return std::optional(std::move(generated));
+    }
+    return std::optional<generate::Generated>();
+  }
+  void cancel(std::uint64_t id) override {
+    std::erase_if(flights_, [id](const Flight& each) { return each.request.id == id; });
+  }
+  void interrupt() override { ++interruptions_; }
+  std::int64_t max_length() const override { return 60; }
+
+ private:
+  struct Flight {
+    generate::GenerationRequest request;
+    Completion completion = {};
+  };
+  std::vector<TokenId> answer_;
+  std::atomic<int>& interruptions_;
+  std::vector<Flight> flights_;
+};
+
+TEST(SharedModel, TurnsTokensIntoTextForItsClients) {
+  const text::Tokenizer tokenizer = text::small_tokenizer();
+  const text::ChatTemplate chat = *text::ChatTemplate::make(tokenizer);
+  std::vector<TokenId> answer = tokenizer.encode("é");
+  ASSERT_GT(answer.size(), 1U) << "a character of several tokens";
+  std::ranges::copy(text::byte_tokens(tokenizer, " = END 2"), std::back_inserter(answer));
+  answer.push_back(chat.stop_token());
+  std::atomic<int> interruptions = 0;
+  generate::TokenWriter writer(std::make_unique<SteppingEngine>(answer, interruptions),
+                               generate::ChatCodec(tokenizer, chat));
+  SharedModel model(writer, &writer);
+  std::vector<std::jthread> threads;
+  for (const std::string stop : {"", "END"})
+    threads.emplace_back([&, stop] {
+      const std::vector<text::Message> messages = {{text::Role::user, "add"}};
+      const std::string expected = stop.empty() ? "é = END 2" : "é = END";
+      for (std::uint64_t id = 0; id < 100; ++id) {
+        const auto client = model.connect();
+        std::string pieces;
+        ASSERT_TRUE(client->submit({.id = id,
+                                    .messages = messages,
+                                    .sampling = {.stop = {stop}},
+                                    .on_text = [&](std::string_view piece) { pieces += piece; }}));
+        const auto written = client->next();
+        ASSERT_TRUE(written && *written);
+        EXPECT_EQ((*written)->id, id);
+        EXPECT_EQ((*written)->completion.text, expected);
+        EXPECT_EQ((*written)->completion.prompt, chat.prompt_tokens(messages));
+        EXPECT_EQ(pieces, expected);
+        EXPECT_FALSE(client->has_room(messages, {.max_new_tokens = 60}));
+        EXPECT_TRUE(client->has_room(messages, {.max_new_tokens = 1}));
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(model.load().finished, 200U);
+  EXPECT_GE(interruptions, 200) << "a request does not wait for others";
+}
+
 std::string all_of(ReplyStream& stream) {
   std::string out;
   while (stream.next(out, Deadline::in_seconds(10)) == ReplyStream::State::more) continue;
   return out;
+}
+
+TEST(AnswerChat, TakesTheModelsLimitWhereTheCallHasNone) {
+  int asked = 0;
+  generate::ScriptedWriter writer([&](const generate::WriteRequest& request) {
+    asked = request.sampling.max_new_tokens;
+    return "yes";
+  });
+  SharedModel model(writer);
+  for (const auto& [more, expected] :
+       std::vector<std::pair<std::string, int>>{{"", 77}, {R"(, "max_tokens": 5)", 5}}) {
+    auto answer = answer_chat({.name = "m", .model = model, .default_tokens = 77},
+                              *parse_chat_call(chat_body(more), {}));
+    ASSERT_TRUE(answer.has_value());
+    all_of(**answer);
+    EXPECT_EQ(asked, expected);
+  }
 }
 
 TEST(AnswerChat, GivesChoicesUsageAndTheTextBeforeTheStopString) {

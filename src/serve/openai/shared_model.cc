@@ -5,62 +5,81 @@
 namespace tritonsmith::serve::openai {
 namespace {
 
-// New requests and cancellations wait for one decode step of our own engine, and for another model
-// at most so long.
-constexpr Milliseconds kLook{5};
-// A client reads pieces of text together if they come sooner after one another. Each reading costs a
-// change of threads and a message, and a fast model has hundreds of pieces a second for each client.
-constexpr Milliseconds kBetweenPieces{25};
+// How long the loop leaves the model to itself. A request interrupts our own engine, and waits for
+// another model.
+constexpr Milliseconds kLookAtEngine{20}, kLookAtWriter{5};
+// A client gets the pieces of so long together. Each delivery costs a change of threads and a
+// message, and a fast model has hundreds of pieces a second for each client.
+constexpr Milliseconds kBetweenPieces{50};
 
 }  // namespace
 
-// The events that the loop has for one client.
+// What the loop hands to a client: new text or new tokens of a request, its end, or both.
+struct SharedModel::Delivery {
+  std::uint64_t id = 0;  // the client's
+  std::string piece;
+  std::vector<TokenId> tokens;
+  bool is_restart = false;
+  std::optional<generate::Written> written;
+  std::optional<generate::Generated> generated;
+};
+
+// The deliveries that a client has not taken yet.
 struct SharedModel::Mailbox {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<ModelEvent> events;
+  std::deque<Delivery> deliveries;
   std::optional<Error> broken;
-  bool has_end = false;   // of some request, which the client reads at once
-  TimePoint pieces_at{};  // before it the client reads no pieces
 
-  void put(ModelEvent event) {
-    const std::lock_guard lock(mutex);
-    has_end = has_end || event.written;
-    const bool joins = !events.empty() && !event.written && !event.is_restart &&
-                       !events.back().written && events.back().id == event.id;
-    if (joins)
-      events.back().piece += event.piece;
-    else
-      events.push_back(std::move(event));
-    if (has_end || system_clock().now() >= pieces_at) changed.notify_all();
-  }
-  // The caller of the functions below has the lock. wait() says whether there is an event or a break
-  // to read.
-  bool wait(std::unique_lock<std::mutex>& lock, Deadline deadline) {
-    for (;;) {
-      if (has_end || broken) return true;
-      const TimePoint now = system_clock().now();
-      if (!events.empty() && now >= pieces_at) return true;
-      if (now >= deadline.at()) return false;
-      // put() tells nobody of pieces that come before pieces_at.
-      if (now < pieces_at)
-        changed.wait_until(lock, std::min(pieces_at, deadline.at()));
-      else if (deadline.at() == TimePoint::max())
-        changed.wait(lock);
-      else
-        changed.wait_until(lock, deadline.at());
+  void put(Delivery delivery) {
+    {
+      const std::lock_guard lock(mutex);
+      deliveries.push_back(std::move(delivery));
     }
+    changed.notify_one();
   }
-  ModelEvent take() {
-    ModelEvent event = std::move(events.front());
-    events.pop_front();
-    if (events.empty()) {
-      has_end = false;
-      pieces_at = system_clock().now() + kBetweenPieces;
+  void put(const Error& error) {
+    {
+      const std::lock_guard lock(mutex);
+      broken = error;
     }
-    return event;
+    changed.notify_one();
   }
 };
+
+// A request in flight, with what its client will get next. Only the loop's thread uses it.
+struct SharedModel::Flight {
+  std::shared_ptr<Mailbox> mailbox;
+  std::uint64_t id = 0;  // the client's
+  std::string piece = {};
+  std::vector<TokenId> tokens = {};
+  std::size_t taken = 0;  // tokens so far
+  TimePoint due = {};     // the client gets nothing before it
+
+  void take(std::span<const TokenId> all) {
+    tokens.insert(tokens.end(), all.begin() + static_cast<std::ptrdiff_t>(taken), all.end());
+    taken = all.size();
+  }
+  void hand_over(TimePoint now) {
+    if (now < due || (piece.empty() && tokens.empty())) return;
+    due = now + kBetweenPieces;
+    mailbox->put(
+        {.id = id, .piece = std::exchange(piece, {}), .tokens = std::exchange(tokens, {})});
+  }
+  void restart() {
+    piece.clear();
+    mailbox->put({.id = id, .is_restart = true});
+  }
+};
+
+ModelLoad& ModelLoad::operator+=(const ModelLoad& other) {
+  running += other.running;
+  finished += other.finished;
+  cancelled += other.cancelled;
+  prompt_tokens += other.prompt_tokens;
+  completion_tokens += other.completion_tokens;
+  return *this;
+}
 
 SharedModel::SharedModel(generate::Writer& writer, generate::TokenWriter* tokens)
     : writer_(writer),
@@ -99,20 +118,17 @@ void SharedModel::run(std::function<void()> function) {
     });
     changed_.notify_all();
   }
+  if (tokens_ != nullptr) tokens_->engine().interrupt();
   std::unique_lock lock(done_mutex);
   done_changed.wait(lock, [&] { return is_done; });
 }
 
 void SharedModel::loop(const std::stop_token& stop) {
-  const Milliseconds look = takes_tokens() ? Milliseconds(0) : kLook;
   while (!stop.stop_requested()) {
     take_tasks(stop);
     if (flights_.empty()) continue;
-    auto written = writer_.next_by(Deadline::after(look));
-    if (!written)
-      break_down(written.error());
-    else if (*written)
-      deliver(**std::move(written));
+    if (const Status status = work(); !status) break_down(status.error());
+    hand_over();
   }
 }
 
@@ -129,21 +145,44 @@ void SharedModel::take_tasks(const std::stop_token& stop) {
   load_.running = flights_.size();
 }
 
-void SharedModel::deliver(generate::Written written) {
-  const auto at = flights_.find(written.id);
+// Lets the model work for a short time, or until a request is finished.
+Status SharedModel::work() {
+  if (tokens_ != nullptr) {
+    TRY_ASSIGN(auto generated, tokens_->engine().next_by(Deadline::after(kLookAtEngine)));
+    if (!generated) return ok();
+    const Completion& completion = generated->completion;
+    const Usage usage{.prompt_tokens = std::ssize(completion.prompt),
+                      .completion_tokens = std::ssize(completion.tokens)};
+    end(generated->id, usage, {.generated = std::move(generated)});
+    return ok();
+  }
+  TRY_ASSIGN(auto written, writer_.next_by(Deadline::after(kLookAtWriter)));
+  if (!written) return ok();
+  const Usage usage = written->completion.usage;
+  end(written->id, usage, {.written = std::move(written)});
+  return ok();
+}
+
+void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery delivery) {
+  const auto at = flights_.find(own_id);
   if (at == flights_.end()) return;
-  const Flight flight = std::move(at->second);
+  const std::shared_ptr<Flight> flight = std::move(at->second);
   flights_.erase(at);
   {
     const std::lock_guard lock(mutex_);
     load_.running = flights_.size();
     ++load_.finished;
-    load_.prompt_tokens += static_cast<std::uint64_t>(written.completion.usage.prompt_tokens);
-    load_.completion_tokens +=
-        static_cast<std::uint64_t>(written.completion.usage.completion_tokens);
+    load_.prompt_tokens += static_cast<std::uint64_t>(usage.prompt_tokens);
+    load_.completion_tokens += static_cast<std::uint64_t>(usage.completion_tokens);
   }
-  written.id = flight.id;
-  flight.mailbox->put({.id = flight.id, .written = std::move(written)});
+  delivery.id = flight->id;
+  delivery.piece = std::move(flight->piece);
+  flight->mailbox->put(std::move(delivery));
+}
+
+void SharedModel::hand_over() {
+  const TimePoint now = system_clock().now();
+  for (const auto& [id, flight] : flights_) flight->hand_over(now);
 }
 
 void SharedModel::break_down(const Error& error) {
@@ -151,26 +190,35 @@ void SharedModel::break_down(const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!broken_) broken_ = error;
   }
-  for (const auto& [id, flight] : flights_) {
-    const std::lock_guard lock(flight.mailbox->mutex);
-    flight.mailbox->broken = error;
-    flight.mailbox->changed.notify_all();
-  }
+  for (const auto& [id, flight] : flights_) flight->mailbox->put(error);
   flights_.clear();
 }
 
-std::uint64_t SharedModel::begin(const std::shared_ptr<Mailbox>& mailbox, std::uint64_t id) {
-  const std::uint64_t own = next_id_++;
-  flights_.emplace(own, Flight{.mailbox = mailbox, .id = id});
-  return own;
+Status SharedModel::submit(const std::shared_ptr<Flight>& flight,
+                           const std::function<Status(std::uint64_t own_id)>& begin) {
+  Status status;
+  run([&] {
+    if (const auto broken = error()) {
+      status = tl::unexpected(*broken);
+      return;
+    }
+    const std::uint64_t own_id = next_id_++;
+    flights_.emplace(own_id, flight);
+    status = begin(own_id);
+    if (!status) flights_.erase(own_id);
+  });
+  return status;
 }
 
 // Without an id it cancels all of the mailbox's requests.
 void SharedModel::cancel(const std::shared_ptr<Mailbox>& mailbox, std::optional<std::uint64_t> id) {
   std::erase_if(flights_, [&](const auto& entry) {
-    const Flight& flight = entry.second;
+    const Flight& flight = *entry.second;
     if (flight.mailbox != mailbox || flight.id != id.value_or(flight.id)) return false;
-    writer_.cancel(entry.first);
+    if (tokens_ != nullptr)
+      tokens_->engine().cancel(entry.first);
+    else
+      writer_.cancel(entry.first);
     const std::lock_guard lock(mutex_);
     ++load_.cancelled;
     return true;
@@ -178,52 +226,61 @@ void SharedModel::cancel(const std::shared_ptr<Mailbox>& mailbox, std::optional<
 }
 
 ModelClient::ModelClient(SharedModel& model)
-    : model_(model), mailbox_(std::make_shared<SharedModel::Mailbox>()) {}
+    : model_(model), mailbox_(std::make_shared<SharedModel::Mailbox>()) {
+  if (model.tokens_ != nullptr) codec_ = model.tokens_->codec();
+}
 
 ModelClient::~ModelClient() {
   if (!listeners_.empty()) model_.run([&] { model_.cancel(mailbox_, std::nullopt); });
 }
 
-template <typename Request>
-Status ModelClient::submit_to(generate::Writer& writer, Request request) {
-  const std::uint64_t id = request.id;
-  Listener listener{.on_text = std::move(request.on_text)};
-  if constexpr (requires { request.on_restart; })
-    listener.on_restart = std::exchange(request.on_restart, nullptr);
-  const auto mailbox = mailbox_;
-  request.on_text = nullptr;
-  if (listener.on_text)
-    request.on_text = [mailbox, id](std::string_view piece) {
-      mailbox->put({.id = id, .piece = std::string(piece)});
-    };
-  if constexpr (requires { request.on_restart; })
-    if (listener.on_restart)
-      request.on_restart = [mailbox, id] { mailbox->put({.id = id, .is_restart = true}); };
-  Status status;
-  model_.run([&] {
-    if (const auto broken = model_.error()) {
-      status = tl::unexpected(*broken);
-      return;
-    }
-    request.id = model_.begin(mailbox, id);
-    const std::uint64_t own = request.id;
-    if constexpr (std::is_same_v<Request, generate::TokenRequest>)
-      status = static_cast<generate::TokenWriter&>(writer).submit(std::move(request));
-    else
-      status = writer.submit(std::move(request));
-    if (!status) model_.flights_.erase(own);
-  });
-  if (status) listeners_.emplace(id, std::move(listener));
-  return status;
-}
-
 Status ModelClient::submit(generate::WriteRequest request) {
-  return submit_to(model_.writer_, std::move(request));
+  if (codec_)
+    return submit(generate::TokenRequest{.id = request.id,
+                                         .prompt = codec_->render(request.messages),
+                                         .sampling = std::move(request.sampling),
+                                         .seed = request.seed,
+                                         .on_text = std::move(request.on_text)});
+  const auto flight = std::make_shared<SharedModel::Flight>(
+      SharedModel::Flight{.mailbox = mailbox_, .id = request.id});
+  Listener listener{.on_text = std::exchange(request.on_text, nullptr),
+                    .on_restart = std::exchange(request.on_restart, nullptr)};
+  if (listener.on_text)
+    request.on_text = [flight](std::string_view piece) { flight->piece += piece; };
+  if (listener.on_restart) request.on_restart = [flight] { flight->restart(); };
+  TRY(model_.submit(flight, [&](std::uint64_t own_id) {
+    request.id = own_id;
+    return model_.writer_.submit(std::move(request));
+  }));
+  listeners_.emplace(flight->id, std::move(listener));
+  return ok();
 }
 
+// The engine's thread looks for stop strings, because it must know where a completion ends.
 Status ModelClient::submit(generate::TokenRequest request) {
-  CHECK(model_.tokens_ != nullptr, "the model takes no tokens");
-  return submit_to(*model_.tokens_, std::move(request));
+  CHECK(codec_.has_value(), "the model takes no tokens");
+  const auto flight = std::make_shared<SharedModel::Flight>(
+      SharedModel::Flight{.mailbox = mailbox_, .id = request.id});
+  auto generation = generate::generation_of(*codec_, request);
+  std::shared_ptr<generate::TextStream> stops;
+  if (const auto& strings = generation.sampling.stop; !strings.empty())
+    stops = std::make_shared<generate::TextStream>(codec_->tokenizer(), strings, nullptr);
+  const bool has_listener = request.on_text != nullptr;
+  if (stops || has_listener)
+    generation.is_complete = [=](std::span<const TokenId> tokens) {
+      if (has_listener) flight->take(tokens);
+      return stops && stops->take(tokens);
+    };
+  TRY(model_.submit(flight, [&](std::uint64_t own_id) {
+    generation.id = own_id;
+    return model_.tokens_->engine().submit(std::move(generation));
+  }));
+  Listener& listener = listeners_[flight->id];
+  listener.on_text = std::move(request.on_text);
+  if (has_listener)
+    listener.text.emplace(codec_->tokenizer(), std::vector<std::string>(),
+                          [&listener](std::string_view piece) { listener.piece += piece; });
+  return ok();
 }
 
 Result<std::optional<ModelEvent>> ModelClient::next_event(Deadline deadline) {
@@ -233,15 +290,47 @@ Result<std::optional<ModelEvent>> ModelClient::next_event(Deadline deadline) {
 }
 
 Result<std::optional<ModelEvent>> ModelClient::take_event(Deadline deadline) {
-  std::unique_lock lock(mailbox_->mutex);
-  for (;;) {
-    if (listeners_.empty()) return std::optional<ModelEvent>();
-    if (!mailbox_->wait(lock, deadline)) return std::optional<ModelEvent>();
-    if (mailbox_->events.empty()) return tl::unexpected(*mailbox_->broken);
-    ModelEvent event = mailbox_->take();
-    if (!listeners_.contains(event.id)) continue;  // cancelled
-    return std::optional(std::move(event));
+  while (!listeners_.empty()) {
+    TRY_ASSIGN(auto delivery, take_delivery(deadline));
+    if (!delivery) return std::optional<ModelEvent>();
+    const auto listener = listeners_.find(delivery->id);
+    if (listener == listeners_.end()) continue;  // cancelled
+    ModelEvent event = read(listener->second, *std::move(delivery));
+    // New tokens may end in the middle of a character.
+    if (!event.piece.empty() || event.is_restart || event.written)
+      return std::optional(std::move(event));
   }
+  return std::optional<ModelEvent>();
+}
+
+Result<std::optional<SharedModel::Delivery>> ModelClient::take_delivery(Deadline deadline) {
+  using Taken = std::optional<SharedModel::Delivery>;
+  SharedModel::Mailbox& mailbox = *mailbox_;
+  std::unique_lock lock(mailbox.mutex);
+  const auto has_something = [&] { return !mailbox.deliveries.empty() || mailbox.broken; };
+  if (deadline.at() == TimePoint::max())
+    mailbox.changed.wait(lock, has_something);
+  else if (!mailbox.changed.wait_until(lock, deadline.at(), has_something))
+    return Taken();
+  if (mailbox.deliveries.empty()) return tl::unexpected(*mailbox.broken);
+  Taken taken = std::move(mailbox.deliveries.front());
+  mailbox.deliveries.pop_front();
+  return taken;
+}
+
+ModelEvent ModelClient::read(Listener& listener, SharedModel::Delivery delivery) const {
+  ModelEvent event{.id = delivery.id,
+                   .piece = std::move(delivery.piece),
+                   .is_restart = delivery.is_restart,
+                   .written = std::move(delivery.written)};
+  listener.tokens.insert(listener.tokens.end(), delivery.tokens.begin(), delivery.tokens.end());
+  if (listener.text) listener.text->take(listener.tokens);
+  if (delivery.generated)
+    event.written = generate::written_from(*codec_, *std::move(delivery.generated));
+  if (delivery.generated && listener.text) listener.text->finish(event.written->completion.text);
+  if (event.written) event.written->id = delivery.id;
+  event.piece += std::exchange(listener.piece, {});
+  return event;
 }
 
 Result<std::optional<generate::Written>> ModelClient::next_by(Deadline deadline) {
@@ -250,7 +339,7 @@ Result<std::optional<generate::Written>> ModelClient::next_by(Deadline deadline)
     if (!event) return std::optional<generate::Written>();
     const Listener& listener = listeners_.at(event->id);
     if (event->is_restart && listener.on_restart) listener.on_restart();
-    if (!event->piece.empty()) listener.on_text(event->piece);
+    if (!event->piece.empty() && listener.on_text) listener.on_text(event->piece);
     if (!event->written) continue;
     listeners_.erase(event->id);
     return std::move(event->written);
@@ -264,6 +353,10 @@ void ModelClient::cancel(std::uint64_t id) {
 
 bool ModelClient::has_room(std::span<const text::Message> messages,
                            const generate::SamplingParams& sampling) const {
+  if (codec_) {
+    const auto limit = context_length();
+    return !limit || std::ssize(codec_->render(messages)) + sampling.max_new_tokens <= *limit;
+  }
   bool has = true;
   model_.run([&] { has = model_.writer_.has_room(messages, sampling); });
   return has;

@@ -2,6 +2,9 @@
 // flight share the engine's batch, and a new one joins at the next decode step. Each caller has a
 // ModelClient of its own.
 //
+// The engine waits while its thread does anything else. So the clients' threads tokenize prompts and
+// turn tokens into text. The engine's thread hands tokens over a few times a second.
+//
 // When the writer breaks, every client gets its error, and so does every later request.
 #pragma once
 
@@ -30,6 +33,7 @@ struct ModelLoad {
   std::uint64_t running = 0;  // requests in flight
   std::uint64_t finished = 0, cancelled = 0;
   std::uint64_t prompt_tokens = 0, completion_tokens = 0;  // of the finished ones
+  ModelLoad& operator+=(const ModelLoad& other);
 };
 
 class ModelClient;
@@ -50,23 +54,27 @@ class SharedModel {
 
  private:
   friend class ModelClient;
+  struct Delivery;
   struct Mailbox;
-  struct Flight {
-    std::shared_ptr<Mailbox> mailbox;
-    std::uint64_t id = 0;  // the client's
-  };
+  struct Flight;
   void loop(const std::stop_token& stop);
   void take_tasks(const std::stop_token& stop);
-  void deliver(generate::Written written);
-  void break_down(const Error& error);
   // The functions below run on the loop's thread.
-  std::uint64_t begin(const std::shared_ptr<Mailbox>& mailbox, std::uint64_t id);
+  Status work();
+  void end(std::uint64_t own_id, const Usage& usage, Delivery delivery);
+  void hand_over();
+  void break_down(const Error& error);
   void cancel(const std::shared_ptr<Mailbox>& mailbox, std::optional<std::uint64_t> id);
+
+  // Runs `begin` on the loop's thread, with the writer's id of the request.
+  Status submit(const std::shared_ptr<Flight>& flight,
+                const std::function<Status(std::uint64_t own_id)>& begin);
 
   generate::Writer& writer_;
   generate::TokenWriter* tokens_;
   std::optional<std::int64_t> context_length_;
-  std::map<std::uint64_t, Flight> flights_;  // by the writer's id; of the loop's thread
+  // By the writer's id; of the loop's thread.
+  std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
   std::uint64_t next_id_ = 0;
 
   mutable std::mutex mutex_;  // guards the members below
@@ -96,14 +104,19 @@ class ModelClient : public generate::Writer {
   std::optional<std::int64_t> context_length() const override { return model_.context_length(); }
 
  private:
-  Result<std::optional<ModelEvent>> take_event(Deadline deadline);
-  template <typename Request>
-  Status submit_to(generate::Writer& writer, Request request);
   struct Listener {
     std::function<void(std::string_view)> on_text;
     std::function<void()> on_restart;
+    // Of a model that takes tokens: the tokens so far, their text, and what of it is new.
+    std::vector<TokenId> tokens;
+    std::optional<generate::TextStream> text;
+    std::string piece;
   };
+  Result<std::optional<ModelEvent>> take_event(Deadline deadline);
+  Result<std::optional<SharedModel::Delivery>> take_delivery(Deadline deadline);
+  ModelEvent read(Listener& listener, SharedModel::Delivery delivery) const;
   SharedModel& model_;
+  mutable std::optional<generate::ChatCodec> codec_;  // of a model that takes tokens
   std::shared_ptr<SharedModel::Mailbox> mailbox_;
   std::map<std::uint64_t, Listener> listeners_;  // of the requests in flight
 };

@@ -1,5 +1,6 @@
 #include "serve/web/routes.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/utc_time.h"
@@ -16,6 +17,7 @@ using assistant::Assistant;
 using openai::CallError;
 using openai::ReplyStream;
 
+constexpr std::string_view kChat = "/v1/chat/completions";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
 constexpr std::string_view kSamples = "/api/samples/";
@@ -27,13 +29,6 @@ WebReply json_reply(const Json& json, int status = 200) {
 WebReply not_found(const std::string& path) {
   return refusal(
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
-}
-
-WebReply no_model() {
-  return refusal({.status = 404,
-                  .message = "this server has no model; start it with --model",
-                  .parameter = "model",
-                  .code = "model_not_found"});
 }
 
 // A failure of our own store.
@@ -125,10 +120,11 @@ WebReply Routes::answer(const WebCall& call) const {
     if (path == "/health") return health();
     if (path == "/metrics") return metrics();
     if (path == "/api/info") return info();
+    if (path == "/api/tasks") return tasks();
     if (path.starts_with(kRuns) || path.starts_with(kSamples)) return run(call);
   }
   if (call.method == "POST") {
-    if (path == "/v1/chat/completions") return chat(call);
+    if (path == kChat) return chat(call);
     if (path == "/v1/completions") return completion(call);
   }
   if (path == kSearches) return searches(call);
@@ -136,38 +132,50 @@ WebReply Routes::answer(const WebCall& call) const {
   return not_found(path);
 }
 
-std::string Routes::verified_name() const {
-  return parts_.served->name + std::string(assistant::kVerifiedSuffix);
+const openai::ServedModel* Routes::model_named(std::string_view name) const {
+  const auto at = std::ranges::find(parts_.models, name, &openai::ServedModel::name);
+  return at == parts_.models.end() ? nullptr : &*at;
+}
+
+WebReply Routes::no_such_model(const std::string& name, const std::string& path) const {
+  std::string names;
+  for (const openai::ServedModel& each : parts_.models)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
+  const bool has_verified = path == kChat;
+  return refusal(
+      {.status = 404,
+       .message = names.empty()
+                      ? "this server has no model; start it with --model"
+                      : fmt::format("{} has no model '{}'; it has {}{}", path, name, names,
+                                    has_verified ? ", and each of them as NAME-verified" : ""),
+       .parameter = "model",
+       .code = "model_not_found"});
 }
 
 WebReply Routes::chat(const WebCall& call) const {
-  if (!parts_.served) return no_model();
+  if (parts_.models.empty()) return no_such_model("", call.path);
   auto parsed = openai::parse_chat_call(call.body, parts_.limits);
   if (!parsed) return refusal(parsed.error());
   const bool is_streamed = parsed->is_streamed;
-  if (parsed->model == parts_.served->name)
-    return reply_of(openai::answer_chat(*parts_.served, *std::move(parsed)), is_streamed);
-  if (parsed->model == verified_name())
-    return reply_of(assistant::answer_verified(parts_.assistant, *parsed, call.owner), is_streamed);
-  return refusal({.status = 404,
-                  .message = fmt::format("there is no model '{}' here; there are '{}' and '{}'",
-                                         parsed->model, parts_.served->name, verified_name()),
-                  .parameter = "model",
-                  .code = "model_not_found"});
+  if (const auto* model = model_named(parsed->model))
+    return reply_of(openai::answer_chat(*model, *std::move(parsed)), is_streamed);
+  std::string_view name = parsed->model;
+  if (name.ends_with(assistant::kVerifiedSuffix))
+    name.remove_suffix(assistant::kVerifiedSuffix.size());
+  const auto* model = model_named(name);
+  if (model == nullptr) return no_such_model(parsed->model, call.path);
+  return reply_of(assistant::answer_verified(parts_.assistant, model->name, *parsed, call.owner),
+                  is_streamed);
 }
 
 WebReply Routes::completion(const WebCall& call) const {
-  if (!parts_.served) return no_model();
+  if (parts_.models.empty()) return no_such_model("", call.path);
   auto parsed = openai::parse_completion_call(call.body, parts_.limits);
   if (!parsed) return refusal(parsed.error());
   const bool is_streamed = parsed->is_streamed;
-  if (parsed->model == parts_.served->name)
-    return reply_of(openai::answer_completion(*parts_.served, *std::move(parsed)), is_streamed);
-  return refusal({.status = 404,
-                  .message = fmt::format("/v1/completions has no model '{}'; it has '{}'",
-                                         parsed->model, parts_.served->name),
-                  .parameter = "model",
-                  .code = "model_not_found"});
+  const auto* model = model_named(parsed->model);
+  if (model == nullptr) return no_such_model(parsed->model, call.path);
+  return reply_of(openai::answer_completion(*model, *std::move(parsed)), is_streamed);
 }
 
 WebReply Routes::searches(const WebCall& call) const {
@@ -251,30 +259,45 @@ WebReply Routes::run(const WebCall& call) const {
 
 WebReply Routes::models() const {
   std::vector<openai::ModelEntry> models;
-  if (parts_.served) {
-    const std::int64_t length = parts_.served->model.context_length().value_or(0);
-    models = {{parts_.served->name, length}, {verified_name(), length}};
+  for (const openai::ServedModel& each : parts_.models) {
+    const std::int64_t length = each.model.context_length().value_or(0);
+    models.push_back({each.name, length});
+    models.push_back({each.name + std::string(assistant::kVerifiedSuffix), length});
   }
   return json_reply(openai::models_reply(models, unix_milliseconds() / 1000));
 }
 
 WebReply Routes::info() const {
-  const bool has = parts_.served.has_value();
-  return json_reply({{"model", has ? Json(parts_.served->name) : Json()},
-                     {"verified", has ? Json(verified_name()) : Json()},
+  Json names = Json::array();
+  for (const openai::ServedModel& each : parts_.models) names.push_back(each.name);
+  return json_reply({{"models", std::move(names)},
                      {"judged_by", parts_.judged_by},
                      {"runs", parts_.runs != nullptr}});
 }
 
+// Each source is as a file has it, with its instruction.
+WebReply Routes::tasks() const {
+  Json tasks = Json::array();
+  for (const Task& task : parts_.suite) {
+    const std::string first =
+        task.instruction.empty() ? "" : fmt::format("# instruction: {}\n", task.instruction);
+    tasks.push_back({{"id", task.id}, {"is", task.composition}, {"source", first + task.source}});
+  }
+  return json_reply({{"tasks", std::move(tasks)}});
+}
+
 WebReply Routes::health() const {
-  const auto broken = parts_.served ? parts_.served->model.error() : std::optional<Error>();
-  return json_reply(
-      {{"status", broken ? "broken" : "ok"}, {"trouble", broken ? broken->message : ""}},
-      broken ? 503 : 200);
+  std::string trouble;
+  for (const openai::ServedModel& each : parts_.models)
+    if (const auto broken = each.model.error())
+      trouble += fmt::format("{}{}: {}", trouble.empty() ? "" : "; ", each.name, broken->message);
+  return json_reply({{"status", trouble.empty() ? "ok" : "broken"}, {"trouble", trouble}},
+                    trouble.empty() ? 200 : 503);
 }
 
 WebReply Routes::metrics() const {
-  const auto load = parts_.served ? parts_.served->model.load() : openai::ModelLoad();
+  openai::ModelLoad load;
+  for (const openai::ServedModel& each : parts_.models) load += each.model.load();
   const assistant::SearchCounts searches = parts_.assistant.counts();
   std::string text;
   const auto add = [&](std::string_view name, std::string_view kind, std::string_view help,
@@ -284,7 +307,7 @@ WebReply Routes::metrics() const {
         "tritonsmith_serve_{0} {3}\n",
         name, kind, help, value);
   };
-  add("requests_running", "gauge", "Requests that the model works on.", load.running);
+  add("requests_running", "gauge", "Requests that the models work on.", load.running);
   add("requests_finished_total", "counter", "Requests with a completion.", load.finished);
   add("requests_cancelled_total", "counter", "Requests whose client left.", load.cancelled);
   add("prompt_tokens_total", "counter", "Prompt tokens of finished requests.", load.prompt_tokens);

@@ -7,6 +7,7 @@
 //   POST /v1/completions         NAME
 //   GET  /metrics                Prometheus' text form
 //   GET  /api/info               what the page must know
+//   GET  /api/tasks              modules that the page offers
 //   GET  /api/searches           the caller's searches
 //   POST /api/searches           a new search, or a judgement       (search_order.h)
 //   GET  /api/searches/ID        with its attempts
@@ -45,11 +46,12 @@ struct WebReply {
 };
 
 struct WebParts {
-  std::optional<openai::ServedModel> served;  // nothing: the server has no model
+  std::vector<openai::ServedModel> models;  // none: the server judges, and shows searches and runs
   openai::CallLimits limits;
   assistant::Assistant& assistant;
   assistant::SharedJudge& judge;
   std::string judged_by;             // for the page: "this machine has no GPU: ..."
+  std::vector<Task> suite;           // modules that the page offers
   runs::RunLibrary* runs = nullptr;  // null: the server shows no runs
 };
 
@@ -70,9 +72,11 @@ class Routes {
   WebReply run(const WebCall& call) const;
   WebReply models() const;
   WebReply info() const;
+  WebReply tasks() const;
   WebReply health() const;
   WebReply metrics() const;
-  std::string verified_name() const;
+  const openai::ServedModel* model_named(std::string_view name) const;
+  WebReply no_such_model(const std::string& name, const std::string& path) const;
 
   WebParts parts_;
 };

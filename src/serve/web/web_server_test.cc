@@ -1,160 +1,15 @@
 #include "serve/web/web_server.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-
-#include "base/event_stream.h"
 #include "base/temp_dir.h"
-#include "generate/testing/scripted_writer.h"
-#include "gym/api/testing/fake_judge.h"
+#include "serve/web/testing/scripted_server.h"
 
 namespace tritonsmith::serve::web {
 namespace {
 
-constexpr const char* kModule = "class Model:\n    pass\n\ndef get_inputs():\n    return []\n";
-
-std::string with_kernel(const std::string& kernel) {
-  return "<answer>\n```python\n" + kernel + "\n```\n</answer>";
-}
-
-// The number in a text with "number 7", or nothing.
-std::string number_in(const std::string& text) {
-  constexpr std::string_view mark = "number ";
-  const std::size_t at = text.find(mark);
-  if (at == std::string::npos) return "";
-  const std::string rest = text.substr(at + mark.size());
-  return rest.substr(0, rest.find_first_not_of("0123456789"));
-}
-
-// Begins every text and finishes none.
-class EndlessWriter : public generate::Writer {
- public:
-  Status submit(generate::WriteRequest request) override {
-    if (request.on_text) request.on_text("more ");
-    return ok();
-  }
-  Result<std::optional<generate::Written>> next_by(Deadline deadline) override {
-    std::unique_lock lock(mutex_);
-    never_.wait_until(lock, deadline.at());
-    return std::optional<generate::Written>();
-  }
-  void cancel(std::uint64_t) override {}
-
- private:
-  std::mutex mutex_;
-  std::condition_variable never_;
-};
-
-// A server whose model writes what `write` says, and whose judge accepts kernels with "good" in them. If
-// the module has a number, the kernel must have the same. A kernel with "small" is wrong for 512 rows.
-class Server {
- public:
-  explicit Server(generate::ScriptedWriter::Write write,
-                  std::vector<gym::service::Token> tokens = {},
-                  const std::filesystem::path& store = {})
-      : Server(std::make_unique<generate::ScriptedWriter>(std::move(write)), std::move(tokens),
-               store) {}
-  explicit Server(std::unique_ptr<generate::Writer> writer,
-                  std::vector<gym::service::Token> tokens = {},
-                  const std::filesystem::path& store = {})
-      : writer_(std::move(writer)),
-        gym_([this](const gym::api::JudgeJob& job) {
-          ++judged_jobs;
-          const bool fits = job.task.source.find("[torch.randn(512") == std::string::npos ||
-                            job.kernel.find("small") == std::string::npos;
-          return fits && job.kernel.find("good") != std::string::npos &&
-                         number_in(job.kernel) == number_in(job.task.source)
-                     ? gym::api::accepted_verdict()
-                     : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
-        }),
-        judge_(gym_) {
-    if (writer_) model_.emplace(*writer_);
-    auto assistant = assistant::Assistant::open(
-        store, {}, {.use = use(), .judge = judge_, .words = [](const Verdict& verdict) {
-                      return verdict.accepted ? "right" : "wrong";
-                    }});
-    EXPECT_TRUE(assistant.has_value());
-    assistant_ = *std::move(assistant);
-    std::optional<openai::ServedModel> served;
-    if (model_) served.emplace(openai::ServedModel{.name = "small", .model = *model_});
-    routes_.emplace(WebParts{.served = served,
-                             .limits = {},
-                             .assistant = *assistant_,
-                             .judge = judge_,
-                             .judged_by = "no GPU"});
-    auto server =
-        WebServer::start({.address = {"127.0.0.1", 0}, .tokens = std::move(tokens)}, *routes_);
-    EXPECT_TRUE(server.has_value());
-    server_ = *std::move(server);
-  }
-
-  httplib::Client client(const std::string& token = "") const {
-    httplib::Client client("127.0.0.1", server_->port());
-    if (!token.empty()) client.set_bearer_token_auth(token);
-    return client;
-  }
-  Json post(const std::string& path, const Json& body, int status = 200) const {
-    const auto reply = client().Post(path, body.dump(), "application/json");
-    EXPECT_TRUE(reply && reply->status == status) << (reply ? reply->body : "no reply");
-    return reply ? Json::parse(reply->body) : Json();
-  }
-  Json get(const std::string& path) const {
-    const auto reply = client().Get(path);
-    EXPECT_TRUE(reply && reply->status == 200) << (reply ? reply->body : "no reply");
-    return reply ? Json::parse(reply->body) : Json();
-  }
-  // One of the server's counters and gauges.
-  int metric(const std::string& name) const { return metric_of("", name); }
-  int metric_of(const std::string& token, const std::string& name) const {
-    const auto reply = client(token).Get("/metrics");
-    const std::string line = "\ntritonsmith_serve_" + name + " ";
-    const std::size_t at = reply ? reply->body.find(line) : std::string::npos;
-    EXPECT_NE(at, std::string::npos) << name;
-    return at == std::string::npos ? -1 : std::atoi(reply->body.c_str() + at + line.size());
-  }
-  // The events of a search until its end; the last one, which has only the attempts that no earlier
-  // event had.
-  Json followed(const std::string& id) const {
-    Json last;
-    EventStreamReader reader([&](const ServerEvent& event) { last = Json::parse(event.data); });
-    const auto reply =
-        client().Get("/api/searches/" + id + "/events", [&](const char* data, std::size_t length) {
-          return reader.feed({data, length}).has_value();
-        });
-    EXPECT_TRUE(reply);
-    return last;
-  }
-
-  std::atomic<int> judged_jobs = 0;
-
- private:
-  std::optional<assistant::ModelUse> use() {
-    if (!model_) return std::nullopt;
-    const auto prompt = [](const Task& task) {
-      return std::vector<text::Message>{{text::Role::user, task.source}};
-    };
-    return assistant::ModelUse{.model = *model_, .prompt = prompt};
-  }
-
-  std::unique_ptr<generate::Writer> writer_;
-  gym::api::FakeJudge gym_;
-  std::optional<openai::SharedModel> model_;  // nothing without a writer
-  assistant::SharedJudge judge_;
-  std::unique_ptr<assistant::Assistant> assistant_;
-  std::optional<Routes> routes_;
-  std::unique_ptr<WebServer> server_;
-};
-
-Json chat(const std::string& model, const std::string& content) {
-  return {{"model", model}, {"messages", {{{"role", "user"}, {"content", content}}}}};
-}
-
 TEST(WebServer, AnswersChatsAndListsItsModels) {
-  const Server server([](const auto&) { return "hello"; });
+  const ScriptedServer server([](const auto&) { return "hello"; });
   EXPECT_EQ(
       server.post("/v1/chat/completions", chat("small", "hi"))["choices"][0]["message"]["content"],
       "hello");
@@ -170,7 +25,7 @@ TEST(WebServer, AnswersChatsAndListsItsModels) {
 }
 
 // Asks for a completion, and leaves at its first bytes or, if none come, soon.
-void ask_and_leave(const Server& server, const Json& call) {
+void ask_and_leave(const ScriptedServer& server, const Json& call) {
   httplib::Client client = server.client();
   client.set_read_timeout(std::chrono::milliseconds(50));
   httplib::Request request;
@@ -185,7 +40,7 @@ void ask_and_leave(const Server& server, const Json& call) {
 
 // Says whether the server works for nobody. A stream's client may leave before its search asks the
 // model, and then there is nothing to cancel.
-bool is_free(const Server& server, bool has_begun) {
+bool is_free(const ScriptedServer& server, bool has_begun) {
   if (server.metric("requests_cancelled_total") > 0) return true;
   return has_begun && server.metric("searches_running") == 0 &&
          server.metric("searches_waiting") == 0 && server.metric("requests_running") == 0;
@@ -194,7 +49,7 @@ bool is_free(const Server& server, bool has_begun) {
 TEST(WebServer, AClientThatLeavesFreesTheModel) {
   for (const std::string model : {"small", "small-verified"})
     for (const bool is_streamed : {false, true}) {
-      const Server server(std::make_unique<EndlessWriter>());
+      const ScriptedServer server(std::make_unique<EndlessWriter>());
       Json call = chat(model, kModule);
       call["stream"] = is_streamed;
       ask_and_leave(server, call);
@@ -207,7 +62,7 @@ TEST(WebServer, AClientThatLeavesFreesTheModel) {
 }
 
 TEST(WebServer, TheVerifiedModelReturnsOnlyAnAcceptedKernel) {
-  const Server server([](const generate::WriteRequest& request) {
+  const ScriptedServer server([](const generate::WriteRequest& request) {
     return with_kernel(request.messages.size() > 1 ? "good" : "bad");
   });
   const Json reply = server.post(
@@ -225,7 +80,7 @@ TEST(WebServer, TheVerifiedModelReturnsOnlyAnAcceptedKernel) {
 }
 
 TEST(WebServer, TheVerifiedModelSaysThatItFoundNone) {
-  const Server server([](const auto&) { return with_kernel("bad"); });
+  const ScriptedServer server([](const auto&) { return with_kernel("bad"); });
   Json call = chat("small-verified", kModule);
   call["tritonsmith"] = {{"conversations", 2}, {"turns", 1}};
   const Json reply = server.post("/v1/chat/completions", call);
@@ -245,7 +100,7 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
   std::string id;
   Json before;
   {
-    const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
+    const ScriptedServer server([](const auto&) { return with_kernel("good"); }, {}, file);
     id = server.post(
         "/api/searches",
         {{"source", kModule}, {"strategy", "sequential"}, {"conversations", 3}, {"turns", 2}},
@@ -258,13 +113,13 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
     EXPECT_EQ(before["attempts"].size(), 3U);
     EXPECT_EQ(before["attempts"][0]["words"], "right");
   }
-  const Server again([](const auto&) { return ""; }, {}, file);
+  const ScriptedServer again([](const auto&) { return ""; }, {}, file);
   EXPECT_EQ(again.get("/api/searches/" + id), before);
   EXPECT_EQ(again.get("/api/searches")["searches"][0]["id"], id);
 }
 
 TEST(WebServer, TakesTheInstructionFromAModulesFirstLineAsFilesHaveIt) {
-  const Server server([](const generate::WriteRequest& request) {
+  const ScriptedServer server([](const generate::WriteRequest& request) {
     return with_kernel(request.messages[0].content == kModule ? "good" : "bad");
   });
   const std::string source = std::string("# instruction: Add one.\n") + kModule;
@@ -274,7 +129,7 @@ TEST(WebServer, TakesTheInstructionFromAModulesFirstLineAsFilesHaveIt) {
 }
 
 TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
-  const Server server([](const generate::WriteRequest& request) {
+  const ScriptedServer server([](const generate::WriteRequest& request) {
     return with_kernel(request.sampling.temperature == 0 ? "bad" : "class ModelNew: good");
   });
   const std::string id =
@@ -298,7 +153,7 @@ TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
 }
 
 TEST(WebServer, AKernelMustBeRightForEachCallOfAModule) {
-  const Server server([](const generate::WriteRequest& request) {
+  const ScriptedServer server([](const generate::WriteRequest& request) {
     const bool sees_both =
         request.messages[0].content.find("It is also called with") != std::string::npos;
     return with_kernel(!sees_both                          ? "bad"
@@ -349,7 +204,7 @@ TEST(WebServer, TwentyUsersGetTheirOwnKernelsAndNobodyWaitsForAnothersSearches) 
   for (int user = 0; user <= users; ++user)
     tokens.push_back({.name = std::to_string(user), .token = token_of(user)});
   std::atomic<int> written = 0;
-  const Server server(
+  const ScriptedServer server(
       [&](const generate::WriteRequest& request) {
         return with_kernel("good number " + number_in(request.messages[0].content) + " kernel " +
                            std::to_string(++written));
@@ -396,14 +251,22 @@ TEST(WebServer, TwentyUsersGetTheirOwnKernelsAndNobodyWaitsForAnothersSearches) 
   EXPECT_GT(*std::ranges::min_element(waits), 0);
 }
 
+TEST(WebServer, OffersModulesAsFilesHaveThem) {
+  const ScriptedServer server([](const auto&) { return ""; });
+  const Json tasks = server.get("/api/tasks")["tasks"];
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0]["id"], "twice");
+  EXPECT_EQ(tasks[0]["source"], std::string("# instruction: Do it.\n") + kModule);
+}
+
 TEST(WebServer, ShowsRunsOnlyIfItsOperatorWishes) {
-  const Server server([](const auto&) { return ""; });
+  const ScriptedServer server([](const auto&) { return ""; });
   EXPECT_EQ(server.get("/api/info")["runs"], false);
   EXPECT_EQ(server.client().Get("/api/runs")->status, 404);
 }
 
 TEST(WebServer, JudgesAPastedKernel) {
-  const Server server([](const auto&) { return ""; });
+  const ScriptedServer server([](const auto&) { return ""; });
   const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: bad"}};
   const std::string id = server.post("/api/searches", order, 201)["id"];
   Json last = server.followed(id);
@@ -417,7 +280,7 @@ TEST(WebServer, JudgesAPastedKernel) {
 }
 
 TEST(WebServer, WithoutAModelItJudgesAndRefusesToWrite) {
-  const Server server(std::unique_ptr<generate::Writer>{});
+  const ScriptedServer server(std::unique_ptr<generate::Writer>{});
   const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: good"}};
   Json last = server.followed(server.post("/api/searches", order, 201)["id"]);
   EXPECT_EQ(last["search"]["accepted"], 1);
@@ -427,7 +290,7 @@ TEST(WebServer, WithoutAModelItJudgesAndRefusesToWrite) {
     EXPECT_EQ(server.post(path, chat("small", "hi"), 404)["error"]["message"],
               "this server has no model; start it with --model");
   EXPECT_TRUE(server.get("/v1/models")["data"].empty());
-  EXPECT_TRUE(server.get("/api/info")["model"].is_null());
+  EXPECT_TRUE(server.get("/api/info")["models"].empty());
   EXPECT_EQ(server.get("/health")["status"], "ok");
   EXPECT_EQ(server.metric("verdicts_total"), 1);
 }
@@ -438,25 +301,25 @@ TEST(WebServer, ASearchWaitsForAServerWithAModel) {
   const std::filesystem::path file = std::filesystem::path(folder->path()) / "searches.sqlite";
   std::string id, other;
   {
-    const Server server(std::make_unique<EndlessWriter>(), {}, file);
+    const ScriptedServer server(std::make_unique<EndlessWriter>(), {}, file);
     for (std::string* each : {&id, &other})
       *each = server.post("/api/searches", {{"source", kModule}}, 201)["id"];
   }
   {
-    const Server server(std::unique_ptr<generate::Writer>{}, {}, file);
+    const ScriptedServer server(std::unique_ptr<generate::Writer>{}, {}, file);
     EXPECT_EQ(server.metric("searches_waiting"), 2);
     EXPECT_EQ(server.get("/api/searches/" + id)["search"]["state"], "queued");
     server.post("/api/searches/" + other + "/stop", Json::object());
     EXPECT_EQ(server.get("/api/searches/" + other)["search"]["state"], "stopped");
   }
-  const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
+  const ScriptedServer server([](const auto&) { return with_kernel("good"); }, {}, file);
   EXPECT_EQ(server.followed(id)["search"]["state"], "done");
 }
 
 TEST(WebServer, KeepsEachTokensSearchesApart) {
-  const Server server([](const auto&) { return with_kernel("good"); },
-                      {{.name = "ann", .token = "ann-has-this-token"},
-                       {.name = "bob", .token = "bob-has-this-token"}});
+  const ScriptedServer server([](const auto&) { return with_kernel("good"); },
+                              {{.name = "ann", .token = "ann-has-this-token"},
+                               {.name = "bob", .token = "bob-has-this-token"}});
   EXPECT_EQ(server.client().Get("/api/searches")->status, 401);
   EXPECT_EQ(server.client().Get("/")->status, 200);
   EXPECT_EQ(server.client("a-token-of-nobody").Get("/v1/models")->status, 401);
@@ -474,7 +337,7 @@ TEST(WebServer, KeepsEachTokensSearchesApart) {
 }
 
 TEST(WebServer, RefusesPagesOfOtherOriginsAndRunsNoForeignCode) {
-  const Server server([](const auto&) { return "hello"; });
+  const ScriptedServer server([](const auto&) { return "hello"; });
   const auto refused = server.client().Post("/api/searches", {{"Origin", "http://evil.example"}},
                                             "{}", "application/json");
   EXPECT_EQ(refused->status, 403);
