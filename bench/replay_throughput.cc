@@ -1,11 +1,9 @@
 // Verdicts per second of a LocalJudge with a GPU: distinct correct kernels of six elementwise
 // operators, written by our own teacher in several styles. It uses five trials, timing, no store,
 // and a new guest for each kernel. After a warm-up it prints the rate, the time of each stage, the
-// width of the medians' 95 % intervals, and the variation between medians of equal kernels. It also
-// prints what the referees of the GPUs did all the time.
+// width of the medians' 95 % intervals, and the variation between medians of equal kernels.
 //
 //   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
-//                     [referees of each GPU]
 //   replay_throughput --url URL [verdicts] [rows] [columns]   through a `gym serve`
 //   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
 #include <fmt/format.h>
@@ -195,36 +193,10 @@ Status write_example(const std::filesystem::path& directory) {
   return ok();
 }
 
-double busy_seconds(const gym::api::Judge& judge) {
-  double sum = 0;
-  for (const gym::api::DeviceUse& device : judge.devices()) sum += device.busy_seconds;
-  return sum;
-}
-
-// Prints the shares of the referees' time, which is the run's time for each of them.
-void print_referees(const Tally& tally, int referees, double seconds, double busy) {
-  const auto of = [&](const std::vector<std::string>& stages) {
-    double sum = 0;
-    for (const std::string& stage : stages)
-      if (const auto at = tally.stage_ms.find(stage); at != tally.stage_ms.end())
-        sum += at->second / 1e3;
-    return sum;
-  };
-  const double all = referees * seconds, waits = of({"wait_gpu"}), timed = of({"time"}),
-               trials = of({"draw", "evaluate", "reference", "compare"}),
-               work = of({"referee"}) - timed - trials;
-  fmt::print(
-      "{} referees: {:.1f} % waiting for another one, {:.1f} % timing, {:.1f} % in trials, "
-      "{:.1f} % at other work, {:.1f} % in messages, {:.1f} % idle\n",
-      referees, 100 * waits / all, 100 * timed / all, 100 * trials / all, 100 * work / all,
-      100 * (busy - waits - timed - trials - work) / all, 100 * (1 - busy / all));
-}
-
 struct Load {
   int count = 500;
   Shape shape;
-  int repeats = 0;   // of one kernel; 0: distinct kernels
-  int referees = 0;  // of this machine's GPUs; 0: none
+  int repeats = 0;  // of one kernel; 0: distinct kernels
 };
 
 Status judge_all(gym::api::Judge& judge, const Load& load) {
@@ -235,14 +207,10 @@ Status judge_all(gym::api::Judge& judge, const Load& load) {
   fmt::print("first verdict after {:.2f} s\n", cold.seconds());
   TRY(take(judge, kWarmUp - 1, first));
   if (load.repeats > 0) return repeat(judge, load.repeats, load.shape);
-  const double busy_before = busy_seconds(judge);
   const Stopwatch watch;
   for (int k = 0; k < load.count; ++k) TRY(judge.submit(job(k, load.shape)));
   TRY(take(judge, load.count, tally));
-  const double seconds = watch.seconds();
-  print_tally(tally, load.count, seconds);
-  if (load.referees > 0)
-    print_referees(tally, load.referees, seconds, busy_seconds(judge) - busy_before);
+  print_tally(tally, load.count, watch.seconds());
   return tally.accepted == load.count ? ok()
                                       : fail("{} were not accepted", load.count - tally.accepted);
 }
@@ -259,14 +227,12 @@ Status measure(int argc, char** argv) {
   config.capture.slots = argument(argc, argv, 2, 8);
   config.capture.compilers = argument(argc, argv, 3, 4);
   config.in_flight = 4 * config.capture.slots;
-  config.gpu_referees = argument(argc, argv, 7, config.gpu_referees);
   TRY_ASSIGN(const auto judge,
              gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   return judge_all(*judge,
                    {.count = argument(argc, argv, 1, 500),
                     .shape = {argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)},
-                    .repeats = argument(argc, argv, 6, 0),
-                    .referees = judge->referees()});
+                    .repeats = argument(argc, argv, 6, 0)});
 }
 
 }  // namespace

@@ -1,22 +1,15 @@
 #include "base/clock.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <limits>
-
-#include "base/clock_pause.h"
 
 namespace tritonsmith {
 namespace {
 
-std::atomic<std::chrono::nanoseconds::rep> taken_out = 0;
-
 class SystemClock : public Clock {
  public:
-  TimePoint now() const override {
-    return std::chrono::steady_clock::now() - std::chrono::nanoseconds(taken_out);
-  }
+  TimePoint now() const override { return std::chrono::steady_clock::now(); }
 };
 
 }  // namespace
@@ -25,8 +18,6 @@ const Clock& system_clock() {
   static const SystemClock clock;
   return clock;
 }
-
-void take_out_of_system_clock(std::chrono::nanoseconds span) { taken_out += span.count(); }
 
 Deadline Deadline::after(std::chrono::nanoseconds span, const Clock& clock) {
   return Deadline(clock.now() + span);

@@ -5,8 +5,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-
 #include "base/check.h"
 
 namespace tritonsmith {
@@ -20,13 +18,8 @@ Result<Fd> open_file(const std::filesystem::path& path) {
   return fd;
 }
 
-// flock has no timeout, so with a deadline the lock is tried again every millisecond.
+// flock has no timeout, so the lock is tried again every millisecond.
 bool lock_by(const Fd& fd, int operation, Deadline deadline) {
-  if (deadline.at() == TimePoint::max()) {
-    while (::flock(fd.get(), operation) != 0)
-      if (errno != EINTR) return false;
-    return true;
-  }
   while (::flock(fd.get(), operation | LOCK_NB) != 0) {
     if (deadline.passed()) return false;
     ::poll(nullptr, 0, 1);
@@ -46,8 +39,6 @@ Result<Lease> Lease::open(const std::filesystem::path& file) {
   TRY_ASSIGN(Fd gate, open_file(file.string() + ".gate"));
   return Lease(std::move(lock), std::move(gate));
 }
-
-Lease Lease::adopt(Fd lock, Fd gate) { return Lease(std::move(lock), std::move(gate)); }
 
 bool Lease::take(Hold hold, Deadline deadline) {
   CHECK(!is_held_, "a lease is taken twice");

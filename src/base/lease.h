@@ -11,7 +11,6 @@
 // be made.
 #pragma once
 
-#include <array>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -27,15 +26,9 @@ class Lease {
   // Makes the lock files and their folder if they are missing. Every user may write to the folder,
   // because the processes of several users share a GPU.
   static Result<Lease> open(const std::filesystem::path& file);
-  // Returns the lease whose two files another process opened and handed over. Both processes then
-  // have one lease: it stays held until it is given back, or until both have closed it.
-  static Lease adopt(Fd lock, Fd gate);
-  // Returns the descriptors of the two files, in the order that adopt() takes.
-  std::array<int, 2> descriptors() const { return {lock_.get(), gate_.get()}; }
 
   // The caller must not hold the lease already. Returns false when the deadline passes first. The
-  // holder may then be stuck; the caller decides how to go on. With Deadline::never() the kernel
-  // wakes the caller at once; with another deadline, the caller looks every millisecond.
+  // holder may then be stuck; the caller decides how to go on.
   [[nodiscard]] bool take(Hold hold, Deadline deadline);
   void give_back();
   bool is_held() const { return is_held_; }

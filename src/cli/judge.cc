@@ -303,7 +303,6 @@ void add_gym_referee_command(CLI::App& app, Run& run) {
   const auto options = std::make_shared<gym::referee::ServeOptions>();
   command->add_option("--gpu", options->gpu, "Run plans on this GPU");
   command->add_option("--lease", options->lease, "The file of this GPU's lease");
-  command->add_option("--referees", options->referees, "How many referees use this GPU");
   command->add_option("--memory", options->memory_bytes, "The largest budget of a job, in bytes");
   command->callback([options, &run] {
     run = [options] { return ExitCode{gym::referee::serve_referee(3, *options)}; };

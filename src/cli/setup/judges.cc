@@ -40,9 +40,8 @@ std::string mark_of_judge(const gym::judge::LocalJudgeConfig& config) {
   const std::string versions = versions_of_python(python);
   if (program.empty() || versions.empty()) return {};
   std::string mark = fmt::format(
-      "machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {} with {} referees, for {}\n",
-      name_of_machine(), program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "),
-      config.gpu_referees, config.target);
+      "machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {}, for {}\n", name_of_machine(),
+      program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "), config.target);
   for (const gym::cuda::GpuFacts& gpu : gym::cuda::list_gpus())
     mark += fmt::format("{} at {}, driver {}\n", gpu.name, gpu.bus_id, gpu.driver);
   return mark;

@@ -6,8 +6,6 @@
 #include <deque>
 #include <thread>
 
-#include "base/clock.h"
-
 namespace tritonsmith::gym::cuda {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
 #include <link.h>
 
@@ -12,7 +13,6 @@
 #include "gym/cuda/device_code.h"
 #include "gym/cuda/device_fault.h"
 #include "gym/cuda/fused_oracles.h"
-#include "gym/device/gpu_memory.h"
 
 namespace tritonsmith::gym::device {
 namespace {
@@ -67,8 +67,7 @@ cuda::Bytes bytes_of_tensor(const at::Tensor& contiguous) {
 
 }  // namespace
 
-Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, Lease* lease,
-                                                     std::unique_ptr<cuda::GpuShare> share) {
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, Lease* lease) {
   TRY_ASSIGN(const cuda::Driver* driver, cuda::load_driver());
   TRY_ASSIGN(cuda::GpuFacts facts, cuda::facts_of(*driver, ordinal));
   TRY_ASSIGN(const std::string torch_library, load_torch_cuda());
@@ -76,16 +75,12 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, Lease* lease,
   device->nvrtc_ = cuda::nvrtc_beside(torch_library);
   TRY_ASSIGN(const std::string cubin,
              cuda::compile_device_source(device->nvrtc_, device->facts_.target));
-  device->share_ = std::move(share);
-  // If turn or lease stay taken, the start goes on without them: a spare referee is needed soon.
-  constexpr std::chrono::seconds patience{5}, patience_for_turn{30};
-  const bool has_turn =
-      device->share_ != nullptr && device->share_->take_turn_by(Deadline::after(patience_for_turn));
+  // If the lease stays taken, the start goes on without it: a spare referee is needed soon.
+  constexpr std::chrono::seconds patience{5};
   const bool is_held =
       lease != nullptr && lease->take(Lease::Hold::shared, Deadline::after(patience));
   const Status taken = device->take_device(cubin);
   if (is_held) lease->give_back();
-  if (has_turn) device->share_->give_back_turn();
   TRY(taken);
   std::random_device entropy;
   device->salt_ = (std::uint64_t{entropy()} << 32) | entropy();
@@ -121,35 +116,6 @@ VerdictError CudaDevice::fault(CUresult result) {
 
 bool CudaDevice::spent() const { return spent_ || cuda::ends_the_context(kernels_->state()); }
 
-void CudaDevice::take_turn() {
-  if (share_ != nullptr) share_->take_turn();
-}
-
-void CudaDevice::take_turn_alone() {
-  if (share_ == nullptr) return;
-  if (const auto done = kernels_->finish(patience_); !done) fault(done.error());
-  if (!spent()) share_->take_turn_alone();
-}
-
-void CudaDevice::give_back_turn() {
-  constexpr std::chrono::seconds patience{5};
-  if (share_ == nullptr || !share_->has_turn() || spent()) return;
-  if (const auto done = kernels_->finish(Deadline::after(patience_beside_others(patience))); !done)
-    fault(done.error());
-  else
-    share_->give_back_turn();
-}
-
-std::chrono::nanoseconds CudaDevice::patience_beside_others(std::chrono::nanoseconds alone) const {
-  return share_ == nullptr || share_->has_turn_alone() ? alone : share_->referees() * alone;
-}
-
-void CudaDevice::set_patience(Deadline deadline) {
-  patience_ = deadline;
-  if (share_ != nullptr && deadline.at() != TimePoint::max())
-    patience_ = Deadline::after(patience_beside_others(deadline.at() - system_clock().now()));
-}
-
 void CudaDevice::seed(std::uint64_t seed) {
   seed_ = seed;
   draws_ = 0;
@@ -172,7 +138,6 @@ std::optional<at::Tensor> CudaDevice::draw(Distribution distribution, at::IntArr
 }
 
 void CudaDevice::begin(tensors::Filler filler, std::int64_t) {
-  take_turn();
   filler_ = filler;
   guard_bytes_ = next_guard_bytes_;
   patience_ = Deadline::never();
@@ -181,16 +146,7 @@ void CudaDevice::begin(tensors::Filler filler, std::int64_t) {
   foreseen_.clear();
 }
 
-void CudaDevice::end() {
-  guarded_.clear();
-  give_back_turn();
-}
-
-std::int64_t CudaDevice::total_bytes() const {
-  std::size_t free = 0, total = 0;
-  return driver_.memory_get_info(&free, &total) == CUDA_SUCCESS ? static_cast<std::int64_t>(total)
-                                                                : 0;
-}
+void CudaDevice::end() { guarded_.clear(); }
 
 // Returns the memory that is free or that this process keeps for the next job. LibTorch and the
 // driver use little besides.
@@ -198,12 +154,19 @@ std::int64_t CudaDevice::capacity(std::int64_t) const {
   std::size_t free = 0, total = 0;
   if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
   const auto most = static_cast<std::int64_t>(total) / 10 * 9;
-  return std::min(most, static_cast<std::int64_t>(free) + reserved_bytes(device_));
+  return std::min(most, static_cast<std::int64_t>(free) + kept_bytes());
+}
+
+// Returns the bytes that LibTorch's allocator has reserved, in use or not.
+std::int64_t CudaDevice::kept_bytes() const {
+  const auto stats = c10::getDeviceAllocator(device_.type())->getDeviceStats(device_.index());
+  constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return stats.reserved_bytes[all].current;
 }
 
 void CudaDevice::release() {
   constexpr std::int64_t much = std::int64_t{8} << 30;
-  if (!spent() && reserved_bytes(device_) > much) empty_cache(device_);
+  if (!spent() && kept_bytes() > much) c10::getDeviceAllocator(device_.type())->emptyCache();
 }
 
 at::Tensor CudaDevice::filled(at::Tensor made) {
@@ -258,7 +221,6 @@ std::optional<VerdictError> CudaDevice::check_guards(Deadline deadline) {
   const auto changed =
       kernels_->count_changed(zones, static_cast<std::size_t>(guard_bytes_), kGuard, deadline);
   if (!changed) return fault(changed.error());
-  if (share_ != nullptr) share_->let_others_pass();
   if (*changed == 0) return std::nullopt;
   return VerdictError{
       .error_class = ErrorClass::out_of_bounds,
@@ -279,7 +241,6 @@ std::vector<Snapshot> CudaDevice::snapshots(std::span<const at::Tensor> tensors)
     return all;
   }
   for (std::size_t k = 0; k < all.size(); ++k) all[k].print = (*prints)[k];
-  if (share_ != nullptr) share_->let_others_pass();
   return all;
 }
 

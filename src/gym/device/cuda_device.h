@@ -9,7 +9,6 @@
 
 #include "base/lease.h"
 #include "gym/cuda/device_kernels.h"
-#include "gym/cuda/gpu_share.h"
 #include "gym/device/device.h"
 
 namespace tritonsmith::gym::device {
@@ -17,30 +16,14 @@ namespace tritonsmith::gym::device {
 class CudaDevice final : public Device, public compare::DeviceComparison {
  public:
   // Opens the GPU. If a lease is given, the first use of the device waits for it for a few seconds,
-  // so that a spare referee that starts does not disturb another's timing. The same holds for the
-  // turn of a share, if other referees use the GPU too. The device then takes its turn in begin(),
-  // gives it back in end(), and lets others pass whenever it has waited for its work.
-  static Result<std::unique_ptr<CudaDevice>> open(int ordinal, Lease* lease = nullptr,
-                                                  std::unique_ptr<cuda::GpuShare> share = nullptr);
-
-  cuda::GpuShare* share() { return share_.get(); }  // null: no other referee uses the GPU
-  // Takes the turn for work that begins outside a trial.
-  void take_turn();
-  // Waits for the device's work, and then until no other referee uses the GPU.
-  void take_turn_alone();
-  // Waits for the device's work, and lets others have the GPU. If the context is lost, the turn
-  // stays held until the process ends: a kernel may still run.
-  void give_back_turn();
+  // so that a spare referee that starts does not disturb another's timing.
+  static Result<std::unique_ptr<CudaDevice>> open(int ordinal, Lease* lease = nullptr);
 
   const cuda::Driver& driver() const { return driver_; }
   cuda::DeviceKernels& kernels() { return *kernels_; }
   const cuda::GpuFacts& facts() const { return facts_; }
-  std::int64_t total_bytes() const;
   const std::string& nvrtc() const { return nvrtc_; }  // the path of the CUDA compiler's library
   Deadline patience() const { return patience_; }
-  // Returns how long work may take that takes `alone` on a GPU without other referees. Each of them
-  // gets an equal part of its time.
-  std::chrono::nanoseconds patience_beside_others(std::chrono::nanoseconds alone) const;
   // Sets the bytes of each guard zone around tensors from filled(), beginning with the next
   // begin().
   // Catches a block of a thousand threads without a mask.
@@ -65,7 +48,7 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   at::Tensor filled(at::Tensor made) override;
   at::Tensor fenced(at::Tensor made) override;
   std::optional<VerdictError> wait(Deadline deadline) override;
-  void set_patience(Deadline deadline) override;
+  void set_patience(Deadline deadline) override { patience_ = deadline; }
   // True also if work of LibTorch lost the context, such as an assertion of one of its kernels.
   bool spent() const override;
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
@@ -97,6 +80,7 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   std::optional<VerdictError> check_guards(Deadline deadline);
   // Returns new memory between guard zones, with the size of `made` and undefined content.
   at::Tensor guarded(const at::Tensor& made);
+  std::int64_t kept_bytes() const;
   void forget_copy(const at::Tensor& copy, const at::Tensor& original);
 
   const cuda::Driver& driver_;
@@ -104,7 +88,6 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   c10::Device device_;
   std::unique_ptr<cuda::DeviceKernels> kernels_;
   std::vector<cuda::Event> events_;
-  std::unique_ptr<cuda::GpuShare> share_;
   std::string nvrtc_;
   tensors::Filler filler_ = tensors::Filler::zero;
   Deadline patience_ = Deadline::never();

@@ -46,11 +46,11 @@ void Coordinator::start_referees() {
   for (int k = 0; k < config_.referees; ++k)
     referees_.start(parts_.make_referee(), Backend::evaluate, k,
                     {.name = fmt::format("cpu:{}", k)});
-  int number = 0;
-  for (const ReplayGpu& gpu : parts_.gpus)
-    for (int k = 0; k < config_.gpu_referees; ++k, ++number)
-      referees_.start(parts_.make_replay_referee(number), Backend::replay, number,
-                      {.name = fmt::format("cuda:{}", gpu.ordinal), .gpu = gpu.uuid});
+  for (int number = 0; number < std::ssize(parts_.gpus); ++number) {
+    const ReplayGpu& gpu = parts_.gpus.at(static_cast<std::size_t>(number));
+    referees_.start(parts_.make_replay_referee(number), Backend::replay, number,
+                    {.name = fmt::format("cuda:{}", gpu.ordinal), .gpu = gpu.uuid});
+  }
 }
 
 void Coordinator::run() {

@@ -14,18 +14,14 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-Result<std::unique_ptr<RefereeClient>> with_shell(const RefereeProgram& program,
-                                                  const PythonReferenceOptions& options,
-                                                  const std::vector<std::string>& baselines) {
-  std::optional<cuda::GpuShare> share;
-  if (program.referees > 1) {
-    TRY_ASSIGN(share, cuda::GpuShare::open(program.share, program.referees));
-  }
+std::unique_ptr<RefereeClient> with_shell(const RefereeProgram& program,
+                                          const PythonReferenceOptions& options,
+                                          const std::vector<std::string>& baselines) {
   return std::make_unique<RefereeWithPython>(
       [&](PythonReference& reference) {
         return std::make_unique<RefereeProcess>(program, &reference);
       },
-      options, baselines, std::move(share));
+      options, baselines);
 }
 
 }  // namespace
@@ -38,11 +34,6 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
             between(-1, 64)),
       field("only_gpus", &C::only_gpus,
             "The numbers of the GPUs that run plans. Empty: the first `gpus` of them."),
-      field(
-          "gpu_referees", &C::gpu_referees,
-          "How many processes run plans on each GPU. Several overlap their work; each still times "
-          "kernels alone.",
-          between(1, 8)),
       field("lease", &C::lease,
             "Time kernels alone on a GPU: training on the same GPU pauses meanwhile."),
       field("baselines", &C::baselines,
@@ -129,11 +120,8 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   program.early = parts.gpus.empty();  // with GPUs, few jobs or none are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
-    return *with_shell(program, python_reference_options(config.capture, "cpu"), {});
+    return with_shell(program, python_reference_options(config.capture, "cpu"), {});
   };
-  if (!parts.gpus.empty() && config.gpu_referees > 1) {
-    TRY_ASSIGN(parts.shares, TempDir::make("tritonsmith-gpus"));
-  }
   // The referees are made now, so that they start while the pool does.
   const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
   for (const ReplayGpu& gpu : parts.gpus) {
@@ -141,14 +129,9 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     on_gpu.gpu = gpu.ordinal;
     on_gpu.spares = config.spare_referees >= 0 ? config.spare_referees : 1;
     on_gpu.lease = gpu.lease;
-    on_gpu.referees = config.gpu_referees;
-    if (parts.shares) on_gpu.share = parts.shares->path() / fmt::format("gpu-{}", gpu.ordinal);
-    const PythonReferenceOptions python =
-        python_reference_options(config.capture, fmt::format("cuda:{}", gpu.ordinal));
-    for (int k = 0; k < config.gpu_referees; ++k) {
-      TRY_ASSIGN(auto referee, with_shell(on_gpu, python, config.baselines));
-      on_gpus->push_back(std::move(referee));
-    }
+    on_gpus->push_back(with_shell(
+        on_gpu, python_reference_options(config.capture, fmt::format("cuda:{}", gpu.ordinal)),
+        config.baselines));
   }
   parts.make_replay_referee = [on_gpus](int index) {
     return std::move(on_gpus->at(static_cast<std::size_t>(index)));
@@ -164,8 +147,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
 LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
     : queue_(static_cast<std::size_t>(config.queue)),
       has_gpu_(!parts.gpus.empty()),
-      referees_(has_gpu_ ? static_cast<int>(parts.gpus.size()) * config.gpu_referees
-                         : config.referees),
+      referees_(has_gpu_ ? static_cast<int>(parts.gpus.size()) : config.referees),
       outbox_(std::make_unique<api::Outbox>()),
       coordinator_(std::make_unique<Coordinator>(with_target(config, parts.gpus), std::move(parts),
                                                  *outbox_)) {}

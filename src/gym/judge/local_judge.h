@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/config.h"
-#include "base/temp_dir.h"
 #include "gym/api/judge.h"
 #include "gym/capture/capture_pool.h"
 #include "gym/judge/referee_process.h"
@@ -28,9 +27,7 @@ class Coordinator;
 struct LocalJudgeConfig {
   capture::CaptureConfig capture;
   int referees = std::max(1, usable_cores() / 4);
-  int gpus = -1;  // the number of GPUs that run plans; -1: all
-  // The number of referees that share each GPU. Their jobs overlap, but for timing.
-  int gpu_referees = 1;
+  int gpus = -1;                        // the number of GPUs that run plans; -1: all
   std::vector<std::int64_t> only_gpus;  // use these GPUs, by number; empty: the first ones
   bool lease = true;  // a timing waits for the GPU's lease, so a trainer pauses (base/lease.h)
   std::vector<std::string> baselines;  // also timed on a GPU: eager, torch_compile
@@ -67,9 +64,7 @@ struct LocalJudgeParts {
   MakeReferee make_referee;  // called once for each referee thread
   std::vector<ReplayGpu> gpus;
   std::optional<Ceilings> ceilings;  // of these GPUs; set if they were measured
-  // `number` counts the referees on GPUs: first those of the first GPU, then those of the next one.
-  std::function<std::unique_ptr<RefereeClient>(int number)> make_replay_referee;
-  std::optional<TempDir> shares;  // holds the files by which referees share GPUs
+  std::function<std::unique_ptr<RefereeClient>(int gpu)> make_replay_referee;
   Inspect inspect;
   std::optional<VerdictStore> store;
   std::string secret;
@@ -92,7 +87,7 @@ class LocalJudge : public api::Judge {
   Status submit(api::JudgeJob job) override;
   Result<std::optional<api::Judged>> next(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
-  // Returns one entry for each GPU, and for each referee on the CPU. Any thread may call it.
+  // Returns one entry for each referee. Any thread may call it.
   std::vector<api::DeviceUse> devices() const override;
   // Returns the versions that are part of the verdict store's keys. They are empty until the first
   // job was judged. Any thread may call it.

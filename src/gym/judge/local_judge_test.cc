@@ -402,36 +402,6 @@ TEST_F(LocalJudgeTest, CalibratesAGpuAgainAfterAnIntervalInWhichItJudged) {
   EXPECT_EQ(asked, 2) << "one before its first plan, and one for the interval with that plan";
 }
 
-TEST_F(LocalJudgeTest, HasSeveralRefereesJudgeOnOneGpuAtTheSameTime) {
-  config.calibration_seconds = 600;
-  config.gpu_referees = 2;
-  config.referees = 1;
-  std::atomic<int> asked = 0, inside = 0;
-  calibrate = [&]() -> Result<Calibration> {
-    ++asked;
-    return Calibration{.version = 1, .compute_ms = 2, .memory_ms = 1};
-  };
-  const Deadline deadline = Deadline::in_seconds(10);
-  on_gpus.assign(2, [&](const referee::RefereeJob&) {
-    ++inside;
-    while (inside < 2 && !deadline.passed()) std::this_thread::yield();
-    return good_report();
-  });
-  EXPECT_EQ(judge().referees(), 2);
-  ASSERT_TRUE(judge().submit(job(1)));
-  ASSERT_TRUE(judge().submit(job(2, "another kernel")));
-  for (int k = 0; k < 2; ++k) {
-    const auto judged = judge().next(Deadline::in_seconds(20));
-    ASSERT_TRUE(judged && *judged);
-    EXPECT_EQ((*judged)->gpu, "GPU-0");
-  }
-  EXPECT_FALSE(deadline.passed()) << "one waited for the other";
-  EXPECT_EQ(asked, 1) << "the GPU has one calibration, whichever of them asks for it";
-  const std::vector<api::DeviceUse> devices = judge().devices();
-  ASSERT_EQ(devices.size(), 2U);
-  EXPECT_EQ(devices[1].verdicts, 2U);
-}
-
 TEST_F(LocalJudgeTest, TellsWhatEachOfItsDevicesHasDone) {
   on_gpus.assign(2, [](const referee::RefereeJob&) { return good_report(); });
   config.referees = 1;

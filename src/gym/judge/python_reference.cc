@@ -18,10 +18,6 @@ constexpr const char* kBoot =
     "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import python_reference; "
     "python_reference.main()";
 
-std::string key_of(const std::string& task_source, const std::string& how) {
-  return content_key(how + "\n" + task_source);
-}
-
 // torch.compile looks for a compiler. Its results are deleted with the folder.
 std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
   std::vector<std::string> list = {"LANG=C.UTF-8",
@@ -47,13 +43,8 @@ PythonReferenceOptions python_reference_options(const capture::CaptureConfig& co
           .device = std::move(device)};
 }
 
-bool PythonReference::would_measure(const std::string& task_source, const std::string& how) {
-  const Known* known = known_.find(key_of(task_source, how));
-  return known == nullptr || (known->uses + 1) % kUsesOfOneMeasurement == 0;
-}
-
 Result<Timing> PythonReference::time(const std::string& task_source, const std::string& how) {
-  const std::string key = key_of(task_source, how);
+  const std::string key = content_key(how + "\n" + task_source);
   Known* known = known_.find(key);
   if (known != nullptr && ++known->uses % kUsesOfOneMeasurement != 0) return known->timing;
   TRY_ASSIGN(const Timing timing, measure(task_source, how));

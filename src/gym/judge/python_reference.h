@@ -36,8 +36,6 @@ class PythonReference {
   // `how` is "eager" or "torch_compile". A known time is returned again, and is measured anew now
   // and then. Fails with the reason if the task does not run in this way.
   Result<Timing> time(const std::string& task_source, const std::string& how);
-  // Says whether the next time() measures.
-  bool would_measure(const std::string& task_source, const std::string& how);
   // Returns the socket of the process for questions with tensors, and starts the process if it
   // does not run. A caller that cannot finish a question calls end(), and the next open() starts
   // a new process.

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
-#include "base/temp_dir.h"
 #include "gym/judge/referee_process.h"
 #include "gym/judge/referee_with_python.h"
 #include "gym/judge/testing/fake_pool.h"
@@ -51,41 +47,6 @@ TEST(ReferenceShell, TimesATaskAsItIsWrittenAndSaysWhatFails) {
   EXPECT_TRUE(reference.time(fmt::format("{}#", kTask), "eager")) << "it is started again";
   reference.interrupt();
   EXPECT_FALSE(reference.time(fmt::format("{}##", kTask), "eager"));
-}
-
-TEST(RefereeWithShell, MeasuresOnlyWhileNoOtherRefereeUsesTheGpu) {
-  const auto folder = TempDir::make("shared-gpu-test");
-  ASSERT_TRUE(folder);
-  const auto open = [&] { return *cuda::GpuShare::open(folder->path() / "gpu", 2); };
-  cuda::GpuShare other = open(), own = open();
-  std::atomic<int> waits = 0;
-  own.tell_waits([&](bool begins) { waits += begins ? 1 : 0; });
-  RefereeWithPython referee(
-      [](PythonReference&) {
-        return std::make_unique<FakeReferee>([](const referee::RefereeJob&) -> RefereeOutcome {
-          return referee::RefereeReport{
-              .ran = true, .correct = true, .timing = referee::PlanTiming{}};
-        });
-      },
-      {.python = "/bin/false", .device = "cuda:0"}, {"eager"}, std::move(own));
-  other.take_memory();
-  std::atomic<bool> is_done = false;
-  std::jthread judging([&] {
-    const RefereeOutcome outcome = referee.judge({.task_source = kTask}, "");
-    EXPECT_EQ(std::get<referee::RefereeReport>(outcome).findings.size(), 1U) << "it does not run";
-    is_done = true;
-  });
-  while (waits < 1) std::this_thread::yield();
-  other.take_turn();
-  other.give_back_memory();
-  while (waits < 2) std::this_thread::yield();
-  EXPECT_FALSE(is_done);
-  other.give_back_turn();
-  judging.join();
-  EXPECT_TRUE(other.take_turn_by(Deadline::in_seconds(0)));
-  other.give_back_turn();
-  other.take_memory();
-  EXPECT_EQ(other.waited_ms(), 0);
 }
 
 TEST(RefereeWithShell, AddsWhatTheTaskTakesOtherwiseToATimedReport) {

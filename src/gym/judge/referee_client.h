@@ -29,9 +29,6 @@ class RefereeClient {
   virtual ~RefereeClient() = default;
   // `task_plan` is the plan that job.task_key names. It is sent only if the referee lacks it.
   virtual RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) = 0;
-  // Ends what a judge() left running, after its answer was handed over. Other referees of the same
-  // GPU may wait for that.
-  virtual void finish() {}
   // Measures how fast the referee's GPU is now. Fails where there is none, or where it is busy.
   virtual Result<Calibration> calibrate() { return fail("this referee has no GPU"); }
   // Ends a judge() under way, and every later one, at once with an infrastructure failure. Any

@@ -1,10 +1,8 @@
 // RefereePool: the referees of a judge, each with a thread of its own. Referees on the CPU share one
-// queue of work, and referees on GPUs share another one. The pool calibrates GPUs, and counts the
-// work of each device. Several referees may have one GPU. Any thread may call it.
+// queue of work, and referees on GPUs share another one. The pool calibrates GPUs, and counts the work
+// of each referee. Any thread may call it.
 #pragma once
 
-#include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -38,8 +36,7 @@ class RefereePool {
   RefereePool& operator=(const RefereePool&) = delete;
 
   // Starts a referee for the work of one backend. `number` counts the referees of that backend, and
-  // RefereeWork::only names it. The referee runs plans on `device`, beside those that were started
-  // for a device of the same name and UUID.
+  // RefereeWork::only names it. The referee runs plans on `device`.
   void start(std::unique_ptr<RefereeClient> referee, Backend backend, int number,
              api::DeviceUse device);
   // Queues work for the referees of its backend.
@@ -47,36 +44,24 @@ class RefereePool {
   // Interrupts all referees and drops the queued work. No answer is needed any more.
   void stop();
 
-  // Returns one entry for each device.
+  // Returns one entry for each referee.
   std::vector<api::DeviceUse> devices() const;
 
  private:
   RefereeQueue& queue_of(Backend backend) {
     return backend == Backend::replay ? on_gpus_ : on_cpu_;
   }
-  // A device, and the referees that use it.
-  struct Device {
-    api::DeviceUse use;
-    std::vector<std::unique_ptr<RefereeClient>> referees;
-    std::mutex calibrating;  // held during a calibration. The next two members change only then
-    bool is_begun = false;   // its first calibration was tried
-    std::atomic<TimePoint> due = TimePoint::max();  // of the next calibration
-  };
-  // Returns that device, which is new if no referee uses it yet.
-  Device& device_of(const api::DeviceUse& use);
-  // Does the work of a queue until it is closed.
-  void serve(RefereeQueue& queue, int number, Device& device, RefereeClient& mine,
-             const std::stop_token& stop);
-  // Calibrates the device if that is due and no other referee did it meanwhile.
-  void calibrate_if_due(Device& device, RefereeClient& referee, const std::stop_token& stop);
-  // Measures how fast the referee's GPU is now, and notes the result.
-  void calibrate(Device& device, RefereeClient& referee, const std::stop_token& stop);
+  // Does the work of a queue until it is closed. `place` is the index of the referee and its device.
+  void serve(RefereeQueue& queue, int number, std::size_t place, const std::stop_token& stop);
+  // Measures how fast the referee's GPU is now, and notes the result in devices_.
+  void calibrate(std::size_t place, RefereeClient& referee, const std::stop_token& stop);
 
   double calibration_seconds_;
   OnAnswer on_answer_;
   RefereeQueue on_cpu_, on_gpus_;
-  mutable std::mutex mutex_;  // guards devices_, its `use` and its `referees`
-  std::deque<Device> devices_;
+  mutable std::mutex mutex_;  // guards the next two members, which grow while threads run
+  std::vector<std::unique_ptr<RefereeClient>> referees_;
+  std::vector<api::DeviceUse> devices_;  // one for each referee
   std::vector<std::jthread> threads_;
 };
 

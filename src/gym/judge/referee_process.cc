@@ -13,14 +13,12 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-constexpr int kRefereeFd = 3, kFirstShareFd = 4;
+constexpr int kRefereeFd = 3;
 constexpr double kShellSeconds = 120;  // for one answer, including the start of Python
 // How long the next job waits for an old referee to end. Together with the longest time of a
 // kernel, this is well below the ten seconds within which a GPU serves again.
 constexpr double kReapSeconds = 3;
-constexpr double kSparePause = 60;  // after a spare ended by itself
-// A referee keeps a shared GPU for a job at most, or for one answer of its Python reference.
-constexpr double kMostWaitSeconds = 600;
+constexpr double kSparePause = 60;    // after a spare ended by itself
 constexpr double kProbeSeconds = 10;  // for jobs that take hundredths of a second
 constexpr int kMisjudging = 3;        // after so many misjudging referees in a row, none is trusted
 
@@ -115,9 +113,7 @@ Result<Calibration> RefereeProcess::calibrate() {
 void RefereeProcess::interrupt() {
   const std::lock_guard lock(mutex_);
   interrupted_ = true;
-  if (!live_) return;
-  live_->process.kill_tree();
-  live_->share.reset();  // a thread of another referee may wait for it, and must end too
+  if (live_) live_->process.kill_tree();
 }
 
 bool RefereeProcess::is_live() const {
@@ -235,37 +231,27 @@ RefereeProcess::Answer<Json> RefereeProcess::exchange(const Request& request) {
 
 RefereeProcess::Answer<Json> RefereeProcess::await_reply(const Request& request) {
   const int socket = live_->socket.get();
-  std::chrono::nanoseconds left_out{0};  // relayed questions, and waits for other referees
-  std::optional<TimePoint> waits_since;
+  std::chrono::nanoseconds relayed{0};
   while (true) {
-    const auto left = request.deadline.at() - system_clock().now() + left_out;
-    auto frame = wire::read_frame(
-        socket, waits_since ? Deadline::in_seconds(kMostWaitSeconds) : Deadline::after(left));
+    const auto left = request.deadline.at() - system_clock().now() + relayed;
+    auto frame = wire::read_frame(socket, Deadline::after(left));
     if (!frame) {
       const bool is_late = frame.error().fault == wire::FrameFault::timeout;
-      Broken how = give_up(frame.error().error.message, is_late ? Loss::late : Loss::broken);
-      if (is_late && waits_since)
-        how = {Ending::infrastructure, fmt::format("another referee kept GPU {} for {:.0f} s",
-                                                   program_.gpu.value_or(0), kMostWaitSeconds)};
-      return tl::unexpected(std::move(how));
+      return tl::unexpected(
+          give_up(frame.error().error.message, is_late ? Loss::late : Loss::broken));
     }
     auto json = parse_json(frame->payload);
     if (!json || !json->is_object())
       return tl::unexpected(give_up("its reply is no JSON", Loss::broken));
-    const TimePoint start = system_clock().now();
-    if (const auto waits = json->find("waits"); waits != json->end()) {
-      if (waits_since) left_out += start - *waits_since;
-      waits_since = *waits == true ? std::optional(start) : std::nullopt;
-      continue;
-    }
     if (!json->contains("reference")) return *std::move(json);
+    const TimePoint start = system_clock().now();
     const auto passed = relay_to_reference({.question = (*json)["reference"],
                                             .task_source = request.job.task_source,
                                             .referee = socket,
                                             .seconds = kShellSeconds},
                                            python_reference_);
     if (!passed) return tl::unexpected(give_up(passed.error().message, Loss::broken));
-    left_out += system_clock().now() - start;
+    relayed += system_clock().now() - start;
   }
 }
 
@@ -278,13 +264,6 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
   for (const std::string name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
     if (const char* value = std::getenv(name.c_str()))
       options.environment.push_back(name + "=" + value);
-  std::optional<cuda::GpuShare> share;
-  if (program_.referees > 1) {
-    TRY_ASSIGN(share, cuda::GpuShare::open(program_.share, program_.referees));
-    int theirs = kFirstShareFd;
-    for (const int ours : share->descriptors()) options.fds.push_back({ours, theirs++});
-    options.argv.insert(options.argv.end(), {"--referees", std::to_string(program_.referees)});
-  }
   if (program_.gpu) {
     options.argv.insert(options.argv.end(), {"--gpu", std::to_string(*program_.gpu)});
     if (!program_.lease.empty())
@@ -301,7 +280,7 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);
   ++starts_;
-  return Live{*std::move(process), std::move(sockets.ours), std::move(share)};
+  return Live{*std::move(process), std::move(sockets.ours)};
 }
 
 Result<RefereeProcess::Live> RefereeProcess::next_in_line() {
@@ -367,7 +346,7 @@ RefereeProcess::Broken RefereeProcess::give_up(const std::string& what, Loss los
                              : dead.process.wait(Deadline::in_seconds(1));
   if (!ended) {
     dead.process.kill_tree();
-    given_up_.push_back(std::move(dead));
+    given_up_.push_back(std::move(dead.process));
     if (is_late) return {Ending::timeout, "no verdict within the time budget"};
     return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
   }
@@ -384,9 +363,7 @@ RefereeProcess::Broken RefereeProcess::give_up(const std::string& what, Loss los
 bool RefereeProcess::reap() {
   const Stopwatch watch;
   const Deadline patience = Deadline::in_seconds(kReapSeconds);
-  std::erase_if(given_up_, [&](Live& dead) { return dead.process.wait(patience).has_value(); });
-  for (Live& dead : given_up_)
-    dead.share.reset();  // the process itself has its share until its end
+  std::erase_if(given_up_, [&](Process& process) { return process.wait(patience).has_value(); });
   if (watch.seconds() > 1)
     LOG("a referee that was given up took {:.1f} s to end{}", watch.seconds(),
         given_up_.empty() ? "" : ", and has not");

@@ -4,8 +4,7 @@
 // spare is started.
 //
 // The old referee is reaped before the next job, which would otherwise be timed beside a kernel
-// that does not end. If several referees share a GPU, this object keeps a copy of its referee's
-// share until the process has ended: then the others wait for it too. If a plan kills two referees in a row, its candidate is at fault; every other
+// that does not end. If a plan kills two referees in a row, its candidate is at fault; every other
 // job just uses a fresh referee. A replacement must first show that it judges: it gets the probes
 // that its predecessor judged right (RefereeJob::probe). After three in a row misjudged, nothing is
 // judged any more.
@@ -20,7 +19,6 @@
 #include <vector>
 
 #include "base/process.h"
-#include "gym/cuda/gpu_share.h"
 #include "gym/judge/referee_client.h"
 
 namespace tritonsmith::gym::judge {
@@ -34,8 +32,6 @@ struct RefereeProgram {
   int spares = 0;             // how many stand by once the first referee has started
   std::optional<int> gpu;     // runs plans on this GPU
   std::string lease;          // the file of that GPU's lease; empty: it takes none
-  std::string share = {};     // the file of the shares in that GPU (cuda/gpu_share.h)
-  int referees = 1;           // of the judge on that GPU. With several, `share` is set
   double grace_seconds = 10;  // the time beyond a job's budget before its referee is killed
   std::int64_t memory_bytes =
       0;  // of the largest budget, where that is beyond most jobs' (serve.h)
@@ -48,7 +44,6 @@ class RefereeProcess : public RefereeClient {
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
   Result<Calibration> calibrate() override;
-  void finish() override { is_alone_ = reap(); }
   void interrupt() override;
 
   // Returns how many referees were started, including spares; for tests and reports.
@@ -61,7 +56,6 @@ class RefereeProcess : public RefereeClient {
   struct Live {
     Process process;
     Fd socket;
-    std::optional<cuda::GpuShare> share;
   };
   enum class Ending { crashed, timeout, infrastructure };
   struct Broken {
@@ -96,7 +90,7 @@ class RefereeProcess : public RefereeClient {
   };
   Answer<Json> exchange(const Request& request);
   // Waits for the reply. Meanwhile it relays the referee's questions to the Python reference, which
-  // has a time limit of its own. The referee's waits for others do not count either.
+  // has a time limit of its own.
   Answer<Json> await_reply(const Request& request);
   Result<Live> spawn();
   Status start();
@@ -118,8 +112,8 @@ class RefereeProcess : public RefereeClient {
   std::optional<Live> live_;  // changed by the judging thread only
   std::deque<Live> spares_;   // starting, or waiting for the first job; the oldest first
   Deadline spares_from_ = Deadline::after(std::chrono::nanoseconds(0));
-  std::deque<Live> given_up_;  // killed, but not reaped
-  bool is_alone_ = true;       // all of those had ended when the last job began
+  std::deque<Process> given_up_;  // killed, but not reaped
+  bool is_alone_ = true;          // all of those had ended when the last job began
   std::vector<KnownJob> probes_;
   std::string why_unfit_;  // why it may not judge; empty if it may
   int starts_ = 0;

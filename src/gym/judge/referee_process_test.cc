@@ -59,43 +59,6 @@ TEST_F(RefereeProcessTest, CalibratesAGpuWithTheProcessThatJudgesThere) {
   EXPECT_EQ(on_gpu.starts(), 1);
 }
 
-TEST_F(RefereeProcessTest, CountsNoWaitForOtherRefereesAsTimeOfTheJob) {
-  RefereeProgram program = fake_program();
-  program.grace_seconds = 0;
-  RefereeProcess strict(program);
-  ASSERT_TRUE(report(strict.judge(job("ok"), "the task")).correct);
-  referee::RefereeJob waits = job("waits 0.6");
-  waits.budget.seconds = 0.3;
-  EXPECT_TRUE(report(strict.judge(waits, "the task")).correct);
-  EXPECT_EQ(strict.starts(), 1);
-}
-
-TEST_F(RefereeProcessTest, FreesTheGpuForOtherRefereesOnceAKilledOneHasEnded) {
-  const auto folder = TempDir::make("shared-gpu-test");
-  ASSERT_TRUE(folder);
-  RefereeProgram program = fake_program();
-  program.grace_seconds = 0;
-  program.share = folder->path() / "gpu";
-  program.referees = 2;
-  auto other = cuda::GpuShare::open(program.share, 2);
-  ASSERT_TRUE(other);
-  const auto is_free = [&] {
-    if (!other->take_turn_by(Deadline::in_seconds(0))) return false;
-    other->give_back_turn();
-    return true;
-  };
-  RefereeProcess shares(program);
-  ASSERT_TRUE(report(shares.judge(job("ok"), "the task")).correct);
-  EXPECT_TRUE(is_free());
-  referee::RefereeJob holds = job("holds");
-  holds.budget.seconds = 0.3;
-  EXPECT_EQ(std::get<RefereeFailure>(shares.judge(holds, "the task")).kind,
-            RefereeFailure::Kind::timeout);
-  shares.finish();
-  EXPECT_TRUE(is_free());
-  EXPECT_TRUE(report(shares.judge(job("ok"), "the task")).correct);
-}
-
 TEST_F(RefereeProcessTest, DoesNotSendWhatARefereeWouldTakeForABrokenConnection) {
   const auto outcome = judge(std::string(wire::kMaxFrameBytes + 1, ' '));
   EXPECT_EQ(report(outcome).error->error_class, ErrorClass::too_large_to_evaluate);

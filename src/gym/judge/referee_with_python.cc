@@ -26,7 +26,7 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
   const auto note = [&](const Error& error) { report.findings.push_back(baseline_failed(error)); };
   if (report.reference ==
       ReferenceKind::python) {  // nothing was replayed, so the Python time counts
-    const auto eager = time_alone(job.task_source, "eager");
+    const auto eager = python_reference_.time(job.task_source, "eager");
     if (eager)
       report.timing->reference = *eager;
     else
@@ -36,28 +36,12 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
   for (const std::string& name : job.baselines)
     if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
   for (const std::string& name : wanted) {
-    const auto timing = time_alone(job.task_source, name);
+    const auto timing = python_reference_.time(job.task_source, name);
     if (timing)
       report.baselines.emplace_back(name, *timing);
     else
       note(timing.error());
   }
-}
-
-// The share's memory is taken too: a task that fits beside nobody is timed all the same.
-Result<Timing> RefereeWithPython::time_alone(const std::string& task_source,
-                                             const std::string& how) {
-  const bool waits = share_ && python_reference_.would_measure(task_source, how);
-  if (waits) {
-    share_->take_memory_alone();
-    share_->take_turn_alone();
-  }
-  Result<Timing> timing = python_reference_.time(task_source, how);
-  if (waits) {
-    share_->give_back_turn();
-    share_->give_back_memory();
-  }
-  return timing;
 }
 
 void RefereeWithPython::interrupt() {

@@ -5,11 +5,9 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "gym/cuda/gpu_share.h"
 #include "gym/judge/python_reference.h"
 #include "gym/judge/referee_client.h"
 
@@ -20,30 +18,23 @@ class RefereeWithPython : public RefereeClient {
   using Make = std::function<std::unique_ptr<RefereeClient>(PythonReference&)>;
   // `baselines`, as PythonReference::time() knows them, are timed for every job. A job may
   // ask for others.
-  // If the GPU has other referees, they pause while `share` is held for a measurement.
   RefereeWithPython(const Make& make, PythonReferenceOptions reference,
-                    std::vector<std::string> baselines,
-                    std::optional<cuda::GpuShare> share = std::nullopt)
+                    std::vector<std::string> baselines)
       : python_reference_(std::move(reference)),
         referee_(make(python_reference_)),
-        baselines_(std::move(baselines)),
-        share_(std::move(share)) {}
+        baselines_(std::move(baselines)) {}
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
   Result<Calibration> calibrate() override { return referee_->calibrate(); }
-  void finish() override { referee_->finish(); }
   void interrupt() override;
   int restarts() const override { return referee_->restarts(); }
 
  private:
   void time_otherwise(const referee::RefereeJob& job, referee::RefereeReport& report);
-  // Has the Python reference time the task while no other referee uses the GPU.
-  Result<Timing> time_alone(const std::string& task_source, const std::string& how);
 
   PythonReference python_reference_;
   std::unique_ptr<RefereeClient> referee_;
   std::vector<std::string> baselines_;
-  std::optional<cuda::GpuShare> share_;
 };
 
 }  // namespace tritonsmith::gym::judge

@@ -18,16 +18,11 @@ Result<Calibration> calibrate(device::CudaDevice& gpu) {
 Result<Calibration> calibrate(Equipment& equipment) {
   if (equipment.gpu == nullptr) return fail("a referee on the CPU has nothing to calibrate");
   constexpr std::chrono::seconds patience{5};
-  device::CudaDevice& gpu = *equipment.gpu;
-  gpu.take_turn_alone();
-  Result<Calibration> calibration =
-      fail_by_fault("another process held the GPU's lease for {} s", patience.count());
-  if (!equipment.lease || equipment.lease->take(Lease::Hold::alone, Deadline::after(patience))) {
-    gpu.release();  // LibTorch keeps memory that the kernels need
-    calibration = calibrate(gpu);
-  }
+  if (equipment.lease && !equipment.lease->take(Lease::Hold::alone, Deadline::after(patience)))
+    return fail_by_fault("another process held the GPU's lease for {} s", patience.count());
+  equipment.device.release();  // LibTorch keeps memory that the kernels need
+  auto calibration = calibrate(*equipment.gpu);
   if (equipment.lease) equipment.lease->give_back();
-  gpu.give_back_turn();
   return calibration;
 }
 

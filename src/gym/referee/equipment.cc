@@ -24,9 +24,6 @@ Equipment::Equipment(std::unique_ptr<device::CudaDevice> cuda_device,
   executor = std::move(cuda_executor);
   evaluator = std::make_unique<Equipment>(make_evaluator());
   fused = std::make_unique<cuda::FusedOracles>(gpu->driver(), gpu->nvrtc(), gpu->facts().target);
-  if (gpu->share() != nullptr)
-    memory =
-        std::make_unique<device::GpuMemory>(*gpu->share(), gpu->torch_device(), gpu->total_bytes());
 }
 
 std::unique_ptr<language::KernelExecutor> make_evaluator() {

@@ -12,7 +12,6 @@
 #include "base/lease.h"
 #include "gym/cuda/fused_oracles.h"
 #include "gym/device/cuda_device.h"
-#include "gym/device/gpu_memory.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/trial/perturb/perturbation.h"
 
@@ -37,28 +36,11 @@ struct Equipment {
   language::GpuExecutor* cuda = nullptr;      // the same executor, on a GPU
   std::unique_ptr<cuda::FusedOracles> fused;  // on a GPU
   std::unique_ptr<Equipment> evaluator;       // on a GPU: runs small trials on the CPU as well
-  std::unique_ptr<device::GpuMemory> memory;  // on a GPU that other referees use too
   device::Device& device;
   std::optional<Lease> lease;
   // Milliseconds of the reference in earlier jobs on this GPU, by task.
   std::map<std::string, std::vector<double>> reference_ms;
   std::map<std::string, TaskDomain> domains;  // by task
-};
-
-// Lets other referees have the GPU while this object exists, for work on the CPU. The device is idle.
-class AwayFromGpu {
- public:
-  explicit AwayFromGpu(Equipment& equipment) : gpu_(equipment.gpu.get()) {
-    if (gpu_ != nullptr) gpu_->give_back_turn();
-  }
-  ~AwayFromGpu() {
-    if (gpu_ != nullptr) gpu_->take_turn();
-  }
-  AwayFromGpu(const AwayFromGpu&) = delete;
-  AwayFromGpu& operator=(const AwayFromGpu&) = delete;
-
- private:
-  device::CudaDevice* gpu_;
 };
 
 // Makes an executor for the CPU that shares the memory of a plan with LibTorch.

@@ -60,7 +60,7 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
   config.watch_launches = watches(kernel_use);
   if (equipment.cuda != nullptr)
     equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
-                                 equipment.gpu->patience_beside_others(replay::kKernelPatience));
+                                 replay::kKernelPatience);
   std::optional<trial::TrialResult> conclusive = conclusive_trial(equipment, context, config);
   if (!conclusive) return TrialOutcome::nothing;
   trial::TrialResult& result = *conclusive;

@@ -28,7 +28,6 @@ bool run_in_other_orders(Equipment& equipment, const TrialContext& context, Refe
       !trial::programs_may_meet(context.candidate) ||
       plan::analysis::needed_bytes(context.task, context.candidate) > kMostBytes)
     return true;
-  const AwayFromGpu away(equipment);
   for (const int order : {1, 2}) {  // backwards, interleaved
     trial::TrialConfig config = context.config_of(0, trial::Perturbation::plain);
     config.order = context.order_of(order);

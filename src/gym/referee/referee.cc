@@ -9,11 +9,9 @@
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/adequacy/measure.h"
 #include "gym/referee/calibrate.h"
-#include "gym/referee/enough_memory.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/judge_plans.h"
 #include "gym/referee/lint_job.h"
-#include "gym/referee/refusals.h"
 #include "gym/referee/report_entries.h"
 
 namespace tritonsmith::gym::referee {
@@ -70,12 +68,7 @@ bool Referee::spent() const { return equipment_->device.spent(); }
 
 Result<Calibration> Referee::calibrate() { return referee::calibrate(*equipment_); }
 
-void Referee::rest() {
-  if (equipment_->memory && !spent())
-    equipment_->memory->rest();
-  else
-    equipment_->device.release();
-}
+void Referee::rest() { equipment_->device.release(); }
 
 Status Referee::add_task(const std::string& task_key, std::string_view plan_json) {
   TRY_ASSIGN(plan::Plan plan, plan::parse_plan(plan_json));
@@ -96,7 +89,7 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   constexpr double nearly_all = 0.75;
   const Stopwatch watch;
   const double before = processor_seconds();
-  RefereeReport report = judge_beside_others(job);
+  RefereeReport report = judge_known(job);
   // The job had a core to itself, so it would take as long on a machine that does nothing else.
   if (equipment_->gpu == nullptr && processor_seconds() - before >= nearly_all * watch.seconds())
     report.deadline_hit = false;
@@ -104,38 +97,11 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   return report;
 }
 
-RefereeReport Referee::judge_beside_others(const RefereeJob& job) {
-  if (!equipment_->memory) return judge_known(job);
-  device::CudaDevice& gpu = *equipment_->gpu;
-  const double waited = gpu.share()->waited_ms();
-  equipment_->memory->begin_job();
-  RefereeReport report = judge_with_enough_memory(
-      *equipment_->memory,
-      [&] {
-        RefereeReport once = judge_known(job);
-        gpu.end();
-        return once;
-      },
-      [&] { return spent(); });
-  if (!spent()) equipment_->memory->end_job();
-  add_time(report, "wait_gpu", gpu.share()->waited_ms() - waited);
-  return report;
-}
-
-void Referee::get_ready(const plan::Plan& task, const plan::Plan* candidate) {
-  if (!equipment_->memory) return;
-  const auto here = static_cast<double>(equipment_->device.capacity(0));
-  if (!equipment_->memory->has_all() && most_needed_bytes(task, candidate) > here)
-    equipment_->memory->take_all();
-  equipment_->gpu->take_turn();
-}
-
 RefereeReport Referee::judge_known(const RefereeJob& job) {
   const plan::Plan* task = tasks_.find(job.task_key);
   CHECK(task != nullptr, "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty()) {
     RefereeReport report;
-    get_ready(*task, nullptr);
     if (!job.adequacy_only) report = lint_job(*equipment_, python_, job, *task);
     if (job.adequacy_secrets > 0) report.adequacy = adequacy_of(*equipment_, job, *task);
     return report;
@@ -145,7 +111,6 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   if (candidate->role != plan::PlanRole::candidate)
     return ended(ErrorClass::bad_plan, "the plan is no candidate's", Fault::candidate);
   candidate->input_names = task->input_names;
-  get_ready(*task, &*candidate);
   // Drawing and comparing call LibTorch outside a plan's steps.
   try {
     PlanJudgement judgement = judge_plans(*equipment_, python_, job, *task, *candidate);
@@ -168,9 +133,6 @@ RefereeReport Referee::judge_in_python(const RefereeJob& job, const plan::Plan& 
   RefereeReport report = judge_plans(*equipment_, python_, job, task, candidate).report;
   if (!report.error || report.error->error_class != ErrorClass::task_failed) return report;
   task = std::move(planned);
-  // Another referee may have kept the memory. Then the job is judged again, in Python too.
-  if (equipment_->memory && !equipment_->memory->has_all() && tells_of_memory(report))
-    return report;
   python_.note_failure(job.task_key);
   return std::move(first.report);
 }

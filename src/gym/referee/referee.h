@@ -4,8 +4,7 @@
 //
 // A job takes these steps. judge_plans.h refuses the plans, or has run_trials.h run the trials. On
 // a GPU time_plans.h then times a correct candidate. If a job has no candidate, the referee lints
-// its task (lint_job.h) or measures the task's adequacy (adequacy/measure.h). If other referees use
-// the GPU too, jobs overlap with theirs, and only timing has the GPU alone (cuda/gpu_share.h).
+// its task (lint_job.h) or measures the task's adequacy (adequacy/measure.h).
 #pragma once
 
 #include <memory>
@@ -61,11 +60,7 @@ class Referee {
   // The limit for the text of all kept task plans. A run has many tasks. The client sends a
   // forgotten plan again.
   static constexpr std::size_t kKeptPlanBytes = std::size_t{64} << 20;
-  // Judges with the GPU's memory for itself where that matters.
-  RefereeReport judge_beside_others(const RefereeJob& job);
   RefereeReport judge_known(const RefereeJob& job);
-  // Waits for all memory if the job may need more than is free. Then it takes the GPU's turn.
-  void get_ready(const plan::Plan& task, const plan::Plan* candidate);
   RefereeReport judge_in_python(const RefereeJob& job, const plan::Plan& candidate,
                                 PlanJudgement first);
 

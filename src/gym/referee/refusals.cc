@@ -1,7 +1,5 @@
 #include "gym/referee/refusals.h"
 
-#include <algorithm>
-
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/plan_needs.h"
 #include "gym/plan/operators/candidate_operators.h"
@@ -60,13 +58,6 @@ std::optional<RefereeReport> racing_streams(const plan::Plan& candidate) {
   RefereeReport report = ended(race->error_class, race->message, Fault::candidate);
   report.error->line = race->line;
   return report;
-}
-
-double most_needed_bytes(const plan::Plan& task, const plan::Plan* candidate) {
-  const double oracle = plan::analysis::oracle_bytes(task);
-  if (candidate == nullptr) return plan::analysis::lint_bytes(task) + oracle;
-  return std::max(plan::analysis::needed_bytes_with_oracle(task),
-                  plan::analysis::needed_bytes(task, *candidate) + oracle);
 }
 
 bool has_room_for_oracle(const RefereeJob& job, const plan::Plan& task,

@@ -25,9 +25,6 @@ std::optional<RefereeReport> racing_streams(const plan::Plan& candidate);
 std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& task,
                                        const plan::Plan& candidate, const device::Device& device);
 
-// Returns the most bytes that the checks below may ask for. Without a candidate: to lint the task.
-double most_needed_bytes(const plan::Plan& task, const plan::Plan* candidate);
-
 // Says whether the reference in float64 fits into the memory, whatever the candidate needs.
 bool has_room_for_oracle(const RefereeJob& job, const plan::Plan& task,
                          const device::Device& device);

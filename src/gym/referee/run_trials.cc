@@ -95,7 +95,7 @@ trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig con
   if (equipment.cuda != nullptr) {
     equipment.cuda->observe_with(
         is_first || config.watch_launches ? &equipment.gpu->kernels() : nullptr,
-        equipment.gpu->patience_beside_others(replay::kKernelPatience));
+        replay::kKernelPatience);
     equipment.gpu->guard_with(is_first ? device::CudaDevice::kWideGuard
                                        : device::CudaDevice::kNarrowGuard);
   }

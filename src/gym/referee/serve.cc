@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/clock_pause.h"
 #include "gym/device/cuda_device.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/python_reference_source.h"
@@ -92,31 +91,11 @@ class NoAdvice final : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-// The descriptors that the judge gives to one of several referees of a GPU.
-constexpr std::array<int, 4> kShareFds = {4, 5, 6, 7};
-
-std::unique_ptr<cuda::GpuShare> take_share(int referees) {
-  if (referees < 2) return nullptr;
-  return std::make_unique<cuda::GpuShare>(cuda::GpuShare::adopt(kShareFds, referees));
-}
-
-// Tells the judge of each wait for other referees, and leaves it out of this process's time.
-void tell_waits(cuda::GpuShare& share, int socket) {
-  share.tell_waits([socket, start = std::chrono::steady_clock::now()](bool begins) mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (!begins) take_out_of_system_clock(now - start);
-    start = now;
-    static_cast<void>(wire::write_frame(socket, to_line({{"waits", begins}}), Deadline::never()));
-  });
-}
-
-Result<std::unique_ptr<Referee>> open_referee(const ServeOptions& options, int socket) {
-  if (options.gpu) {
-    auto gpu_lease = open_lease(options.lease);
-    TRY_ASSIGN(auto device,
-               device::CudaDevice::open(*options.gpu, gpu_lease ? &*gpu_lease : nullptr,
-                                        take_share(options.referees)));
-    if (device->share() != nullptr) tell_waits(*device->share(), socket);
+Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
+                                              const std::filesystem::path& lease) {
+  if (gpu) {
+    auto gpu_lease = open_lease(lease);
+    TRY_ASSIGN(auto device, device::CudaDevice::open(*gpu, gpu_lease ? &*gpu_lease : nullptr));
     return std::make_unique<Referee>(std::move(device), std::move(gpu_lease));
   }
   auto referee = std::make_unique<Referee>(make_evaluator());
@@ -161,7 +140,7 @@ int serve_referee(int socket, const ServeOptions& options) {
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
   static NoAdvice no_advice;
   c10::WarningUtils::set_warning_handler(&no_advice);
-  auto referee = open_referee(options, socket);
+  auto referee = open_referee(options.gpu, options.lease);
   if (!referee) {
     fmt::print(stderr, "referee: {}\n", referee.error().message);
     return 1;

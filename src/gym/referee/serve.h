@@ -1,16 +1,12 @@
-// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE] [--referees N]]
-// [--memory BYTES]`.
+// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]] [--memory BYTES]`.
 // It serves jobs on a socket until the other side closes it. It enters its jail once LibTorch has
 // loaded its libraries, so that a plan that breaks out of LibTorch can reach nothing else.
 //
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's plan, or
 // {"judge": {...}} with a candidate's. If the job's head has "kernels", a third frame holds their
 // binaries. {"calibrate": true} comes with an empty plan. A reply is one JSON frame: {"added": true},
-// {"report": {...}}, {"unknown_task": key}, {"calibration": {...}} or {"error": "..."}. Before a
-// report, the referee may ask the Python reference with {"reference": {...}}
-// (python_reference_source.h). It waits for each answer. It says {"waits": true} when it begins to
-// wait for other referees of its GPU, and {"waits": false} when it goes on. Such a wait counts for
-// no deadline of the job: the clock of the process stands still.
+// {"report": {...}}, {"unknown_task": key}, {"calibration": {...}} or {"error": "..."}. Before a report, the referee may ask the Python reference with {"reference":
+// {...}} (python_reference_source.h). It waits for each answer.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +18,6 @@ namespace tritonsmith::gym::referee {
 struct ServeOptions {
   std::optional<int> gpu;
   std::filesystem::path lease;
-  int referees = 1;  // of the judge on this GPU. With several, a share comes on descriptors 4 to 7
   std::int64_t memory_bytes = 0;  // the largest budget of a job; the jail leaves room for 8 GiB
 };
 

@@ -17,7 +17,6 @@ bool takes(Equipment& equipment, const trial::TrialConfig& config) {
   const auto [known, is_question] =
       domain.takes.try_emplace({config.kind, config.within_bounds}, config.within_bounds);
   if (!is_question) return known->second;
-  const AwayFromGpu away(equipment);
   const trial::Answer answer =
       trial::ask_reference({.task = config.task,
                             .candidate = config.task,

@@ -9,24 +9,18 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Times the trial while the judge's other referees on this GPU, and other programs that share its
-// lease, pause. If a program does not pause, the verdict says so.
+// Times the trial while other programs that share the lease of this GPU pause. If one of them does
+// not pause, the verdict says so.
 timing::TimingOutcome time_alone(Equipment& equipment, trial::FinishedTrial& trial,
                                  const RefereeJob& job) {
   constexpr std::chrono::seconds patience{5};
-  bool is_alone = true;
-  const auto take_gpu_alone = [&] {
-    equipment.gpu->take_turn_alone();
-    is_alone =
-        !equipment.lease || equipment.lease->take(Lease::Hold::alone, Deadline::after(patience));
-  };
+  const bool is_alone =
+      !equipment.lease || equipment.lease->take(Lease::Hold::alone, Deadline::after(patience));
   timing::TimingOutcome outcome =
       timing::time_trial(trial, *equipment.gpu,
                          {.seconds = std::clamp(job.budget.timing_seconds, 0.0, 60.0),
-                          .known_reference = &equipment.reference_ms[job.task_key],
-                          .take_gpu_alone = take_gpu_alone});
+                          .known_reference = &equipment.reference_ms[job.task_key]});
   if (equipment.lease) equipment.lease->give_back();
-  equipment.gpu->give_back_turn();
   if (!is_alone)
     outcome.findings.push_back(
         {.rule = "timed_in_company",

@@ -81,12 +81,12 @@ std::string ServiceMetrics::device_text() const {
   for (const auto& [name, use] : devices)
     text +=
         fmt::format("tritonsmith_device_verdicts_total{{device=\"{}\"}} {}\n", name, use.verdicts);
-  text += heading("device_busy_seconds_total", "counter", "time that a device's referees had work");
+  text += heading("device_busy_seconds_total", "counter", "time that a device's referee worked");
   for (const auto& [name, use] : devices)
     text += fmt::format("tritonsmith_device_busy_seconds_total{{device=\"{}\"}} {}\n", name,
                         use.busy_seconds);
   text += heading("device_referee_restarts_total", "counter",
-                  "times that another process took the place of one of a device's referees");
+                  "times that another process took the place of a device's referee");
   for (const auto& [name, use] : devices)
     text += fmt::format("tritonsmith_device_referee_restarts_total{{device=\"{}\"}} {}\n", name,
                         use.restarts);

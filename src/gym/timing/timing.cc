@@ -61,7 +61,6 @@ class Timer {
     const Stopwatch watch;
     auto stop = set_up();
     set_up_ms = watch.milliseconds();
-    if (!stop) limits_.take_gpu_alone();
     if (!stop) stop = steps_.choose_configs(deadline_);
     if (!stop) stop = rounds_.warm_up();
     if (!stop) stop = rounds_.take_samples(deadline_);

@@ -11,7 +11,6 @@
 // rounds. Otherwise it uses results that an earlier round left.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -36,8 +35,6 @@ struct TimingLimits {
   // agree, the reference needs fewer rounds in this job.
   std::vector<double>* known_reference = nullptr;
   std::vector<TimedRound>* rounds = nullptr;  // receives all rounds that count
-  // Called once, when everything is set up and time is measured from now on.
-  std::function<void()> take_gpu_alone = [] {};
 };
 
 struct TimingOutcome {

@@ -5,18 +5,14 @@
 - "hang" never answers, "late" closes the socket, and "garble" answers something that is not JSON.
 - "wrong" answers that the candidate is wrong. "wrong FILE" does so unless FILE exists, and "wrong-but-once FILE" unless it
   could delete FILE.
-- "waits SECONDS" says that it waits for other referees, and answers so much later.
-- "holds" takes the turn of its GPU alone, and never answers.
 - "ask" asks the Python reference for the forward of a Model without weights on four floats, and notes the answer.
 """
 
-import fcntl
 import json
 import os
 import signal
 import socket
 import struct
-import time
 
 channel = socket.socket(fileno=3)
 
@@ -73,13 +69,6 @@ while True:
         open(words[1], "w").close()
         die()
     if words[0] == "hang":
-        signal.pause()
-    if words[0] == "waits":
-        send({"waits": True})
-        time.sleep(float(words[1]))
-        send({"waits": False})
-    if words[0] == "holds":
-        fcntl.flock(4, fcntl.LOCK_EX)
         signal.pause()
     if words[0] == "garble":
         send(b"\xff{")

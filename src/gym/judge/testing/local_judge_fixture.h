@@ -65,12 +65,11 @@ struct LocalJudgeTest : ::testing::Test {
       parts.make_referee = [this] {
         return referee_that([this](auto& asked) { return referee(asked); });
       };
-      const auto gpus = on_gpus.size() / static_cast<std::size_t>(config.gpu_referees);
-      for (std::size_t k = 0; k < gpus; ++k)
+      for (std::size_t k = 0; k < on_gpus.size(); ++k)
         parts.gpus.push_back({.uuid = fmt::format("GPU-{}", k)});
       parts.ceilings = ceilings;
-      parts.make_replay_referee = [this](int number) {
-        return referee_that(on_gpus.at(static_cast<std::size_t>(number)));
+      parts.make_replay_referee = [this](int gpu) {
+        return referee_that(on_gpus.at(static_cast<std::size_t>(gpu)));
       };
       parts.inspect = [this](std::string_view source, Policy policy) {
         return inspect(source, policy);
@@ -109,8 +108,8 @@ struct LocalJudgeTest : ::testing::Test {
   std::unique_ptr<FakePool> owned_pool = std::make_unique<FakePool>();
   FakePool* pool = owned_pool.get();
   FakeReferee::Answer referee = [](const referee::RefereeJob&) { return good_report(); };
-  std::vector<FakeReferee::Answer> on_gpus;  // one for each referee on a GPU
-  std::optional<Ceilings> ceilings;          // of the GPUs
+  std::vector<FakeReferee::Answer> on_gpus;
+  std::optional<Ceilings> ceilings;  // of the GPUs
   FakeReferee::Answer look = [](const referee::RefereeJob&) {
     return referee::RefereeReport();
   };  // at a task
