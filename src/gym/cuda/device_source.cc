@@ -5,6 +5,13 @@ namespace {
 
 // Each pass reads its tensors once. Sums go from threads to warps, then by one atomic a warp.
 constexpr std::string_view kKernels = R"cuda(
+// Returns a number for the 16 bytes of a place. Plus one, or a pair of ones would give what a pair of
+// zeros gives.
+__device__ __forceinline__ u64 print_of(ulonglong2 pair, u64 place, u64 salt) {
+  return mixed((pair.x ^ salt) + place * 0x9e3779b97f4a7c15ull) +
+         mixed((pair.y ^ ~salt) + place * 0xd1342543de82ef95ull + 1);
+}
+
 // Adds to *sum a number that depends on every byte and its place, and on the salt.
 extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64* sum) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
@@ -15,9 +22,7 @@ extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64
     const u64 whole = count / 16;
 #pragma unroll 4
     for (u64 i = thread; i < whole; i += stride) {
-      const ulonglong2 pair = pairs[i];
-      mine += mixed((pair.x ^ salt) + i * 0x9e3779b97f4a7c15ull);
-      mine += mixed((pair.y ^ ~salt) + i * 0xd1342543de82ef95ull);
+      mine += print_of(pairs[i], i, salt);
     }
     for (u64 i = whole * 16 + thread; i < count; i += stride)
       mine += mixed((bytes[i] ^ salt) + i * 0x9e3779b97f4a7c15ull + 1);
@@ -81,8 +86,7 @@ extern "C" __global__ void spread(float4* x, float4* copy, u64 quads, Change cha
     }
     copy[i] = quad;
     const ulonglong2 pair = *(const ulonglong2*)&quad;
-    mine += mixed((pair.x ^ salt) + i * 0x9e3779b97f4a7c15ull);
-    mine += mixed((pair.y ^ ~salt) + i * 0xd1342543de82ef95ull);
+    mine += print_of(pair, i, salt);
   }
   add_of_block(mine, sum);
 }

@@ -98,6 +98,10 @@ TEST_F(CudaDeviceTest, TellsAnyChangedByte) {
     at::Tensor last = bytes.narrow(0, count - 1, 1);
     last.bitwise_xor_(1);
     EXPECT_FALSE(device::test_gpu()->unchanged(bytes, before)) << count;
+    bytes.fill_(0xff);  // what fills memory that nobody wrote
+    const device::Snapshot ones = device::test_gpu()->snapshots({&bytes, 1}).front();
+    bytes.zero_();
+    EXPECT_FALSE(device::test_gpu()->unchanged(bytes, ones)) << count;
   }
 }
 
