@@ -73,6 +73,8 @@ void for_each_row(const at::Tensor& tensor, const device::InputChange& change, s
 void put_in_rows(at::Tensor& tensor, const device::InputChange& change,
                  std::span<const double> values) {
   for_each_row(tensor, change, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
+    // Another special value would hide this one from a question about the whole row.
+    if (row.element_size() > 1) row.masked_fill_(row.isfinite().logical_not_(), 0.5);
     row.select(0, index).fill_(values[static_cast<std::size_t>(nth) % values.size()]);
   });
 }
