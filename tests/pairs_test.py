@@ -143,6 +143,18 @@ class Model(torch.nn.Module):
 def get_inputs():
     return [torch.rand(12, 3000), torch.rand(12, 3000)]
 """
+# One kernel serves both means. Their lengths are whole numbers in an index and floating ones below a sum.
+MEANS = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return x.mean(1), y.mean(1)
+
+
+def get_inputs():
+    return [torch.rand(4, 96, 96), torch.rand(4, 80, 80)]
+"""
 BRANCHES = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n\n" \
     "def get_inputs():\n    return [torch.rand(4)]\n"
 
@@ -228,15 +240,16 @@ class Pairs(unittest.TestCase):
     def test_recurrences_long_sums_and_odd_constructors_become_accepted_solutions(self):
         for each in self.tasks.iterdir():
             each.unlink()
-        for name, source in {"recurrent": RECURRENT, "odd": ODD, "long": LONG}.items():
+        for name, source in {"recurrent": RECURRENT, "odd": ODD, "long": LONG, "means": MEANS}.items():
             (self.tasks / f"{name}.py").write_text(source)
         done = subprocess.run(self.command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         pairs = {row["task"]: row["kernel"] for row in self.rows("pairs.jsonl")}
-        self.assertEqual(sorted(pairs), ["long", "odd", "recurrent"], str(self.rows("rejected.jsonl") + self.rows("failures.jsonl")))
+        self.assertEqual(sorted(pairs), ["long", "means", "odd", "recurrent"], str(self.rows("rejected.jsonl") + self.rows("failures.jsonl")))
         offsets = re.findall(r"(\w+)\[[^\n]*\n?[^\n]*offset=(\d+)", pairs["recurrent"])
         self.assertEqual(len({kernel for kernel, _ in offsets}), 1, "one kernel serves all steps but the first and the last")
         self.assertGreaterEqual(len({offset for _, offset in offsets}), 3)
+        self.assertRegex(pairs["means"], r"SIZE=80\b[^\n]*FACTOR=80\.0|FACTOR=80\.0[^\n]*SIZE=80\b")
         self.assertIn("start = self.start.to(x.device)", pairs["odd"])
         self.assertNotIn("__closure__", pairs["odd"])
         self.assertIn("BLOCK_R=32", pairs["long"], "a running product takes few elements a step")

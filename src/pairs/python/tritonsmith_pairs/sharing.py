@@ -79,14 +79,17 @@ def merge(group, launches):
     taken = {n.id for n in walk(first.function) if isinstance(n, ast.Name)} | set(TRITON)
     taken |= {a.arg for a in first.function.args.args}
     vectors = [tuple(number.value for _, _, _, number in place) for place in places]
-    values = {}  # the numbers in each kernel of the group -> the places in the first one's code that hold them
+    # The type of a number and its value in each kernel of the group -> the places in the first one's code that hold them. 96 and
+    # 96.0 are equal in Python and not in Triton.
+    values = {}
     for place, vector in sorted(zip(places, vectors), key=lambda pair: pair[1][0]):
         if len(set(vector)) > 1:
-            base = next((known for known in values if differs_by_a_number(known, vector)), vector)
-            values.setdefault(base, []).append((place[0], vector[0] - base[0] if base is not vector else 0))
+            kind = type(vector[0])
+            base = next((known for of, known in values if of is kind and differs_by_a_number(known, vector)), vector)
+            values.setdefault((kind, base), []).append((place[0], vector[0] - base[0] if base is not vector else 0))
     data = data_names(first.function)
-    for vector, uses in values.items():
-        runtime = type(vector[0]) is int and all(is_index(parent, data) for (parent, _, _, _), _ in uses)
+    for (kind, vector), uses in values.items():
+        runtime = kind is int and all(is_index(parent, data) for (parent, _, _, _), _ in uses)
         name = fresh(name_for(vector, uses, runtime), taken)
         for (parent, field, at, _), added in uses:
             put(parent, field, at, with_added(name, added))
@@ -100,7 +103,7 @@ def merge(group, launches):
 
 
 def differs_by_a_number(known, vector):
-    return known == vector or type(known[0]) is int and type(vector[0]) is int and len({a - b for a, b in zip(known, vector)}) == 1
+    return known == vector or type(known[0]) is int and len({a - b for a, b in zip(known, vector)}) == 1
 
 
 def data_names(function):
