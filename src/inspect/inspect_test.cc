@@ -392,7 +392,7 @@ TEST(Inspect, NamesTheLine) {
 }
 
 TEST(Inspect, RefusesFilesTooLongOrTooDeepToLookAt) {
-  EXPECT_EQ(rejects(std::string(1 << 20, 'x')), Rules{"not_inspectable"});
+  EXPECT_EQ(rejects(std::string((1 << 20) + 1, 'x')), Rules{"not_inspectable"});
   EXPECT_EQ(rejects("x = " + std::string(5000, '(') + "1" + std::string(5000, ')')),
             Rules{"not_inspectable"});
   EXPECT_EQ(rejects("x = " + std::string(50000, '-') + "1"), Rules{"not_inspectable"});
