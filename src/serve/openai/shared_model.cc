@@ -153,13 +153,15 @@ Status SharedModel::work() {
     const Completion& completion = generated->completion;
     const Usage usage{.prompt_tokens = std::ssize(completion.prompt),
                       .completion_tokens = std::ssize(completion.tokens)};
-    end(generated->id, usage, {.generated = std::move(generated)});
+    const auto id = generated->id;
+    end(id, usage, {.generated = std::move(generated)});
     return ok();
   }
   TRY_ASSIGN(auto written, writer_.next_by(Deadline::after(kLookAtWriter)));
   if (!written) return ok();
   const Usage usage = written->completion.usage;
-  end(written->id, usage, {.written = std::move(written)});
+  const auto id = written->id;
+  end(id, usage, {.written = std::move(written)});
   return ok();
 }
 

@@ -87,7 +87,7 @@ void check_descriptor(Machine& machine, const Instruction& instruction) {
   const std::int64_t* descriptor = machine.input<std::int64_t>(instruction, 0);
   const std::int64_t* strides = descriptor + 1 + rank;
   const auto fail = [&](std::string message) {
-    machine.memory->fail(ViolationKind::misaligned, instruction, std::move(message));
+    machine.memory->fail(ViolationKind::misaligned, instruction, message);
   };
   if (descriptor[0] % kAlignment != 0)
     return fail(
