@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "gym/plan/analysis/eval_mode.h"
-#include "gym/plan/analysis/input_draws.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/other_orders.h"
 #include "gym/referee/report_entries.h"
@@ -46,9 +45,7 @@ bool run_first_call(Equipment& equipment, const TrialContext& context, RefereeRe
         report.error->message = "in the first call of forward: " + report.error->message;
       return false;
     }
-    if (trial == 0)
-      plain = {result.reference_is_finite, result.reference_error,
-               plan::analysis::draws_whole_numbers(context.task)};
+    if (trial == 0) plain = soundness_of(context.task, result);
   }
   return true;
 }
@@ -138,8 +135,7 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
       add_findings(report, trial::find_evidence(context.candidate, ran ? &result.launches : nullptr,
                                                 context.task, context.job.policy));
       report.ran = ran;
-      plain = {result.reference_is_finite, result.reference_error,
-               plan::analysis::draws_whole_numbers(context.task)};
+      plain = soundness_of(context.task, result);
       context.is_finite = plain.is_finite;
     }
     if (trial == 0 && ran && context.candidate.first_call) {

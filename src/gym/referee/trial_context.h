@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gym/cuda/fused_oracles.h"
+#include "gym/plan/analysis/input_draws.h"
 #include "gym/referee/protocol/referee_job.h"
 #include "gym/trial/trial.h"
 
@@ -38,6 +39,11 @@ struct Soundness {
            result.reference_error <= share;
   }
 };
+// Returns what a trial on the task's own inputs says.
+inline Soundness soundness_of(const plan::Plan& task, const trial::TrialResult& result) {
+  return {result.reference_is_finite, result.reference_error,
+          plan::analysis::draws_whole_numbers(task)};
+}
 
 struct TrialContext {
   const RefereeJob& job;

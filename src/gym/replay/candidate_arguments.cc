@@ -20,7 +20,7 @@ bool has_shape(const at::Tensor& tensor, at::IntArrayRef shape, c10::ScalarType 
 
 // Says whether the argument is a number to compute with, as the value that `full` fills with. The
 // numbers of a range decide its size, too.
-bool is_no_size(const c10::FunctionSchema& schema, std::size_t k) {
+bool is_computed_with(const c10::FunctionSchema& schema, std::size_t k) {
   const auto is_number = [](const c10::TypePtr& type) {
     return type->kind() == c10::TypeKind::NumberType;
   };
@@ -39,10 +39,10 @@ Status check_whole_numbers(const c10::FunctionSchema& schema, const Stack& stack
   if (std::string_view(schema.name()).starts_with("aten::slice")) return ok();
   for (std::size_t k = 0; k < stack.size(); ++k) {
     const c10::IValue& value = stack[k];
-    const bool is_fine = is_no_size(schema, k) ? true
-                         : value.isInt()       ? fits(value.toInt())
-                         : value.isIntList()   ? std::ranges::all_of(value.toIntVector(), fits)
-                                               : true;
+    const bool is_fine = is_computed_with(schema, k) ? true
+                         : value.isInt()             ? fits(value.toInt())
+                         : value.isIntList() ? std::ranges::all_of(value.toIntVector(), fits)
+                                             : true;
     if (!is_fine) return fail("a whole number beyond 2^40");
   }
   return ok();

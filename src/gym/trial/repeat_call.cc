@@ -222,7 +222,7 @@ bool count_many_calls(const std::vector<OwnState>& states, const std::vector<at:
   return counts;
 }
 
-// What another call showed: nothing, or how it differs from the reference.
+// Holds how another call differs from the reference, or nothing if it does not differ.
 struct Answer {
   std::optional<VerdictError> difference;
 };

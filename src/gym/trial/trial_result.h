@@ -16,8 +16,9 @@ namespace tritonsmith::gym::trial {
 // left for the rounding of another kernel. docs/numerics.md has the measurement.
 inline constexpr double kPreciseShare = compare::kToleranceRules.precise_share;
 
-// Of each floating element of the outputs, by how much the candidate is wrong, and the reference's
-// value, in units of the tolerance times the element's and the output's size. No values: unknown.
+// For each floating element of the outputs, `errors` holds by how much the candidate is wrong, and
+// `values` holds the reference's value. Both are in units of the tolerance times the element's and the
+// output's size. `values` is empty if they are unknown.
 struct OutputErrors {
   std::vector<float> errors, values;
 };

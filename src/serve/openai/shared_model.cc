@@ -14,7 +14,8 @@ constexpr Milliseconds kBetweenPieces{50};
 
 }  // namespace
 
-// What the loop hands to a client: new text or new tokens of a request, its end, or both.
+// The loop hands this to a client: new text or new tokens of a request, the end of the request, or
+// both.
 struct SharedModel::Delivery {
   std::uint64_t id = 0;  // the client's
   std::string piece;

@@ -107,7 +107,8 @@ class ModelClient : public generate::Writer {
   struct Listener {
     std::function<void(std::string_view)> on_text;
     std::function<void()> on_restart;
-    // Of a model that takes tokens: the tokens so far, their text, and what of it is new.
+    // A model that takes tokens has these: the tokens so far, their text, and the new part of the
+    // text.
     std::vector<TokenId> tokens;
     std::optional<generate::TextStream> text;
     std::string piece;

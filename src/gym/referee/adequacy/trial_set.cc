@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gym/plan/analysis/input_draws.h"
 #include "gym/plan/faults/plan_editor.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/refusals.h"
@@ -69,8 +68,7 @@ std::optional<std::string> TrialSet::begin() {
   const trial::TrialResult result = run_ordered_trial(equipment_, config_of(itself, {}));
   if (result.reference_stop) return result.reference_stop->error.message;
   if (result.candidate_stop) return result.candidate_stop->error.message;
-  plain_ = {result.reference_is_finite, result.reference_error,
-            plan::analysis::draws_whole_numbers(task_)};
+  plain_ = soundness_of(task_, result);
   for (int trial = 0; trial < std::max(1, job_.trials); ++trial) {
     trials_.push_back({.number = trial, .kind = trial::perturbation_of_trial(trial)});
     if (trial == 0 && result.reference_keeps_state && !task_.first_call_only)

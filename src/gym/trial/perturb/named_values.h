@@ -11,7 +11,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// Puts the values there in turn. At most half of the rows change.
+// Puts the values there in turn. At most half of the rows change. NaN and infinities that such a row
+// held before become 0.5.
 void put_in_rows(at::Tensor& tensor, const device::InputChange& change,
                  std::span<const double> values);
 

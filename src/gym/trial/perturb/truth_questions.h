@@ -12,7 +12,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// What a task asks of its inputs. It refers to all of them.
+// Knows what a task asks of its inputs. It refers to the arguments of its constructor.
 class TruthQuestions {
  public:
   // `direct` are the inputs that a generator drew directly, and `draws` the draws of the others.

@@ -26,18 +26,18 @@ struct AxisInfo {
 // Larger numbers stand for "any".
 inline constexpr std::int64_t kAnyDivisor = std::int64_t{1} << 62;
 
-// The largest power of two that divides the number.
+// Returns the largest power of two that divides the number.
 std::int64_t power_of_two_in(std::int64_t number);
-// The greatest common divisor, where 0 is divisible by everything.
+// Returns the greatest common divisor, where 0 is divisible by everything.
 std::int64_t common_divisor(std::int64_t a, std::int64_t b);
-// What holds of a value that may come from either side.
+// Returns what holds of a value that may come from either side.
 AxisInfo join(const AxisInfo& left, const AxisInfo& right);
-// The same for the divisibility of one dimension.
+// Returns the divisibility of one dimension of such a value.
 std::int64_t joint_divisibility(const AxisInfo& left, const AxisInfo& right, std::size_t dimension);
-// What holds of any value of so many dimensions.
+// Returns what holds of every value with this number of dimensions.
 AxisInfo unknown_axes(std::size_t rank);
 
-// The attributes of tl.max_contiguous, tl.multiple_of and tl.max_constancy.
+// Says whether tl.max_contiguous, tl.multiple_of or tl.max_constancy gave the operation an attribute.
 bool has_hints(const Operation& operation);
 // Puts the operation's hints in the place of what was known.
 void apply_hints(const Operation& operation, AxisInfo& info);

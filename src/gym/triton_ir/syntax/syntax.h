@@ -67,7 +67,8 @@ struct Function {
   bool is_public = false;
   std::vector<BlockArgument> arguments;
   std::vector<std::string> argument_names;
-  // What the launch must be divisible by: numbers, and pointers in bytes. 1 for all others.
+  // For each argument, the number by which it must be divisible: a whole number itself, and a pointer
+  // in bytes. It is 1 for all others.
   std::vector<std::int64_t> argument_divisors;
   std::vector<ValueType> result_types;
   Region body;

@@ -2,8 +2,7 @@
 
     inductor.py       runs Inductor over the module, on fake tensors and the virtual GPU, and takes its source text
     decompositions.py writes operators that Inductor leaves to torch as others
-    kernels.py        turns each generated kernel into a plain @triton.jit function; tidy.py makes its body readable;
-                      syntax.py lists the nodes of a syntax tree
+    kernels.py        turns each generated kernel into a plain @triton.jit function; tidy.py makes its body readable
     layout.py         lays the text out
     sharing.py        makes one kernel of several that differ only in their numbers
     calls.py          turns the generated launches and operators into the body of a forward
