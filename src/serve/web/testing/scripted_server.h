@@ -118,11 +118,18 @@ class ScriptedServer {
   // One of the server's counters and gauges.
   int metric(const std::string& name) const { return metric_of("", name); }
   int metric_of(const std::string& token, const std::string& name) const {
+    return value_in(metrics(token), name);
+  }
+  // All of them at one moment, as text.
+  std::string metrics(const std::string& token = "") const {
     const auto reply = client(token).Get("/metrics");
+    return reply ? reply->body : "";
+  }
+  static int value_in(const std::string& metrics, const std::string& name) {
     const std::string line = "\ntritonsmith_serve_" + name + " ";
-    const std::size_t at = reply ? reply->body.find(line) : std::string::npos;
+    const std::size_t at = metrics.find(line);
     EXPECT_NE(at, std::string::npos) << name;
-    return at == std::string::npos ? -1 : std::atoi(reply->body.c_str() + at + line.size());
+    return at == std::string::npos ? -1 : std::atoi(metrics.c_str() + at + line.size());
   }
   // The events of a search until its end; the last one, which has only the attempts that no earlier
   // event had.
