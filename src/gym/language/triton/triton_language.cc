@@ -1,27 +1,40 @@
 #include "gym/language/triton/triton_language.h"
 
+#include <map>
+
 #include "gym/language/triton/constants.h"
 #include "gym/language/triton/cuda_executor.h"
 #include "gym/language/triton/evaluator_executor.h"
 #include "gym/language/triton/locations.h"
 #include "gym/language/triton/ptx/ptx_text.h"
 #include "gym/language/triton/tf32.h"
+#include "gym/triton_ir/syntax/accessed_arguments.h"
 #include "gym/triton_ir/syntax/atomic_scope.h"
-#include "gym/triton_ir/syntax/stored_arguments.h"
 
 namespace tritonsmith::gym::language::triton {
 namespace {
 
+// Returns the arguments that the code accesses. The trials of a job ask for the same few kernels
+// again and again, and parsing takes a third of a millisecond. So each thread keeps the answers for
+// the last kernels.
+const triton_ir::AccessedArguments& accessed_arguments(std::string_view code) {
+  constexpr std::size_t most = 64;
+  thread_local std::map<std::string, triton_ir::AccessedArguments, std::less<>> known;
+  if (const auto found = known.find(code); found != known.end()) return found->second;
+  if (known.size() >= most) known.clear();
+  return known.emplace(code, triton_ir::accessed_arguments(code)).first->second;
+}
+
 class TritonLanguage final : public Language {
  public:
   std::vector<int> stored_arguments(std::string_view code) const override {
-    return triton_ir::stored_arguments(code);
+    return accessed_arguments(code).stored;
   }
   std::vector<int> loaded_arguments(std::string_view code) const override {
-    return triton_ir::loaded_arguments(code);
+    return accessed_arguments(code).loaded;
   }
   std::vector<int> unconditionally_stored_arguments(std::string_view code) const override {
-    return triton_ir::unconditionally_stored_arguments(code);
+    return accessed_arguments(code).unconditionally_stored;
   }
   bool has_atomics_of_one_program(std::string_view code) const override {
     return triton_ir::has_atomics_of_one_program(code);

@@ -1,4 +1,4 @@
-#include "gym/triton_ir/syntax/stored_arguments.h"
+#include "gym/triton_ir/syntax/accessed_arguments.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@ namespace {
 
 using Places = std::vector<int>;
 
+Places stored_arguments(std::string_view ttir) { return accessed_arguments(ttir).stored; }
+
 std::string kernel(std::string_view body, std::string_view more = "") {
   return fmt::format(
       "module {{\n  tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {{\n{}\n    "
@@ -17,7 +19,7 @@ std::string kernel(std::string_view body, std::string_view more = "") {
       body, more);
 }
 
-TEST(StoredArguments, AreThoseThatAStoresPointerIsMadeFrom) {
+TEST(AccessedArguments, AreThoseThatAStoresPointerIsMadeFrom) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %range = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
     %from = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
@@ -32,20 +34,21 @@ TEST(StoredArguments, AreThoseThatAStoresPointerIsMadeFrom) {
   EXPECT_EQ(stored_arguments("no module"), Places{});
 }
 
-TEST(StoredArguments, LoadedOnesAreThoseThatALoadsPointerIsMadeFrom) {
+TEST(AccessedArguments, LoadedOnesAreThoseThatALoadsPointerIsMadeFrom) {
   const std::string copies = kernel(R"(
     %v = tt.load %x : !tt.ptr<f32>
     tt.store %y, %v : !tt.ptr<f32>)");
-  EXPECT_EQ(loaded_arguments(copies), Places{0});
+  EXPECT_EQ(accessed_arguments(copies).loaded, Places{0});
   EXPECT_EQ(stored_arguments(copies), Places{1});
-  EXPECT_EQ(loaded_arguments(kernel(R"(
+  EXPECT_EQ(accessed_arguments(kernel(R"(
     %one = arith.constant 1.0 : f32
     %true = arith.constant true
-    %old = tt.atomic_rmw fadd, acq_rel, gpu, %y, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32)")),
+    %old = tt.atomic_rmw fadd, acq_rel, gpu, %y, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32)"))
+                .loaded,
             Places{1});
 }
 
-TEST(StoredArguments, AtomicsStore) {
+TEST(AccessedArguments, AtomicsStore) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %one = arith.constant 1.0 : f32
     %true = arith.constant true
@@ -53,7 +56,7 @@ TEST(StoredArguments, AtomicsStore) {
             Places{0});
 }
 
-TEST(StoredArguments, EachPointerThatALoopCarriesKeepsItsOrigin) {
+TEST(AccessedArguments, EachPointerThatALoopCarriesKeepsItsOrigin) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
@@ -67,7 +70,7 @@ TEST(StoredArguments, EachPointerThatALoopCarriesKeepsItsOrigin) {
             Places{1});
 }
 
-TEST(StoredArguments, AChosenPointerMayBeEither) {
+TEST(AccessedArguments, AChosenPointerMayBeEither) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %c0 = arith.constant 0 : i32
     %one = arith.constant 1.0 : f32
@@ -81,7 +84,7 @@ TEST(StoredArguments, AChosenPointerMayBeEither) {
             (Places{0, 1}));
 }
 
-TEST(StoredArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
+TEST(AccessedArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
   EXPECT_EQ(stored_arguments(kernel(R"(
     %one = arith.constant 1.0 : f32
     tt.call @put(%y, %one) : (!tt.ptr<f32>, f32) -> ())",
@@ -93,22 +96,24 @@ TEST(StoredArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
             Places{1});
 }
 
-TEST(UnconditionallyStoredArguments, LeaveOutBranchesAndPointersThatMayBeEither) {
-  EXPECT_EQ(unconditionally_stored_arguments(kernel(R"(
+TEST(AccessedArguments, UnconditionallyStoredOnesLeaveOutBranchesAndPointersThatMayBeEither) {
+  EXPECT_EQ(accessed_arguments(kernel(R"(
     %c0 = arith.constant 0 : i32
     %one = arith.constant 1.0 : f32
     %is = arith.cmpi eq, %n, %c0 : i32
     tt.store %y, %one : !tt.ptr<f32>
     scf.if %is {
       tt.store %x, %one : !tt.ptr<f32>
-    })")),
+    })"))
+                .unconditionally_stored,
             Places{1});
-  EXPECT_EQ(unconditionally_stored_arguments(kernel(R"(
+  EXPECT_EQ(accessed_arguments(kernel(R"(
     %c0 = arith.constant 0 : i32
     %one = arith.constant 1.0 : f32
     %is = arith.cmpi eq, %n, %c0 : i32
     %to = arith.select %is, %x, %y : !tt.ptr<f32>
-    tt.store %to, %one : !tt.ptr<f32>)")),
+    tt.store %to, %one : !tt.ptr<f32>)"))
+                .unconditionally_stored,
             Places{});
 }
 

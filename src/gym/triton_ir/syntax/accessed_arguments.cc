@@ -1,4 +1,4 @@
-#include "gym/triton_ir/syntax/stored_arguments.h"
+#include "gym/triton_ir/syntax/accessed_arguments.h"
 
 #include <algorithm>
 #include <bit>
@@ -181,30 +181,24 @@ class Origins {
   bool grew_ = false;
 };
 
-std::vector<int> find_accessed(std::string_view ttir, Access access) {
-  const auto module = parse_module(ttir);
-  if (!module) return {};
-  const auto kernel = std::ranges::find(module->functions, true, &Function::is_public);
-  if (kernel == module->functions.end()) return {};
-  const Arguments accessed = Origins(*module, access).accessed_by(*kernel);
+std::vector<int> places_of(const Module& module, const Function& kernel, Access access) {
+  const Arguments accessed = Origins(module, access).accessed_by(kernel);
   std::vector<int> places;
-  for (std::size_t k = 0; k < kernel->arguments.size(); ++k)
+  for (std::size_t k = 0; k < kernel.arguments.size(); ++k)
     if ((accessed & bit_of(k)) != 0) places.push_back(static_cast<int>(k));
   return places;
 }
 
 }  // namespace
 
-std::vector<int> stored_arguments(std::string_view ttir) {
-  return find_accessed(ttir, Access::store);
-}
-
-std::vector<int> unconditionally_stored_arguments(std::string_view ttir) {
-  return find_accessed(ttir, Access::unconditional_store);
-}
-
-std::vector<int> loaded_arguments(std::string_view ttir) {
-  return find_accessed(ttir, Access::load);
+AccessedArguments accessed_arguments(std::string_view ttir) {
+  const auto module = parse_module(ttir);
+  if (!module) return {};
+  const auto kernel = std::ranges::find(module->functions, true, &Function::is_public);
+  if (kernel == module->functions.end()) return {};
+  return {.loaded = places_of(*module, *kernel, Access::load),
+          .stored = places_of(*module, *kernel, Access::store),
+          .unconditionally_stored = places_of(*module, *kernel, Access::unconditional_store)};
 }
 
 }  // namespace tritonsmith::gym::triton_ir
