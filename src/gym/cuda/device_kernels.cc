@@ -98,12 +98,14 @@ CUresult DeviceKernels::launch(CUfunction function, std::uint64_t elements,
                       parameters.data());
 }
 
-CUresult DeviceKernels::launch_fingerprint(const Bytes& block, std::uint64_t salt,
-                                           std::size_t slot) {
+CUresult DeviceKernels::launch_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot,
+                                           std::optional<std::uint8_t> fill) {
+  constexpr std::uint32_t no_fill = 256;
   const void* bytes = block.at;
   std::uint64_t count = block.count;
+  std::uint32_t filled = fill ? *fill : no_fill;
   CUdeviceptr sum = device_ + slot * kWord;
-  auto parameters = addresses_of(bytes, count, salt, sum);
+  auto parameters = addresses_of(bytes, count, salt, filled, sum);
   return launch(fingerprint_, count / 16, parameters);
 }
 
@@ -115,7 +117,7 @@ Answer<std::vector<std::uint64_t>> DeviceKernels::fingerprints(std::span<const B
     const std::size_t first = all.size(), count = std::min(kSlots, blocks.size() - first);
     CUresult result = clear(0, count);
     for (std::size_t k = 0; k < count && result == CUDA_SUCCESS; ++k)
-      result = launch_fingerprint(blocks[first + k], salt, k);
+      result = launch_fingerprint(blocks[first + k], salt, k, std::nullopt);
     if (result == CUDA_SUCCESS) result = bring(0, count);
     if (result != CUDA_SUCCESS) return tl::unexpected(result);
     if (const auto done = wait(deadline); !done) return tl::unexpected(done.error());
@@ -128,12 +130,9 @@ CUresult DeviceKernels::clear_rounds(std::size_t first, std::size_t count) {
   return clear(kSlots + first, count);
 }
 
-CUresult DeviceKernels::add_fingerprints(std::span<const Bytes> blocks, std::uint64_t salt,
-                                         std::size_t slot) {
-  CUresult result = CUDA_SUCCESS;
-  for (std::size_t k = 0; k < blocks.size() && result == CUDA_SUCCESS; ++k)
-    result = launch_fingerprint(blocks[k], salt + k, kSlots + slot);
-  return result;
+CUresult DeviceKernels::add_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot,
+                                        std::optional<std::uint8_t> fill) {
+  return launch_fingerprint(block, salt, kSlots + slot, fill);
 }
 
 CUresult DeviceKernels::bring_rounds(std::size_t first, std::size_t count) {

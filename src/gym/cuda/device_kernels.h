@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -83,9 +84,11 @@ class DeviceKernels {
                                                   Deadline deadline);
   // The same for many rounds, but the calls only queue work. The caller clears some slots, adds the
   // blocks' fingerprints to one slot after another, and brings the slots back. Their sums are in
-  // `rounds()` once the stream has done this work.
+  // `rounds()` once the stream has done this work. If `fill` is given, it then takes the place of
+  // each byte of the block.
   CUresult clear_rounds(std::size_t first, std::size_t count);
-  CUresult add_fingerprints(std::span<const Bytes> blocks, std::uint64_t salt, std::size_t slot);
+  CUresult add_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot,
+                           std::optional<std::uint8_t> fill = std::nullopt);
   CUresult bring_rounds(std::size_t first, std::size_t count);
   static constexpr std::size_t kRounds = 1024;
   std::span<const std::uint64_t> rounds() const { return {host_ + kSlots, kRounds}; }
@@ -135,7 +138,8 @@ class DeviceKernels {
   Answer<void> wait(Deadline deadline);
   CUresult launch(CUfunction function, std::uint64_t elements, std::span<void*> parameters);
   CUresult find_budget(const ComparedValues& values);
-  CUresult launch_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot);
+  CUresult launch_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot,
+                              std::optional<std::uint8_t> fill);
 
   const Driver& driver_;
   std::vector<Module> modules_;  // exactly one

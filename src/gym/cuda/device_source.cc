@@ -12,23 +12,40 @@ __device__ __forceinline__ u64 print_of(ulonglong2 pair, u64 place, u64 salt) {
          mixed((pair.y ^ ~salt) + place * 0xd1342543de82ef95ull + 1);
 }
 
-// Adds to *sum a number that depends on every byte and its place, and on the salt.
-extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64* sum) {
+// Adds to *sum a number that depends on every byte and its place, and on the salt. A `fill` below
+// 256 then takes the place of each byte. What was written last may still lie in the cache, so the
+// kernel begins at the end: bytes that are filled there never go to memory.
+extern "C" __global__ void fingerprint(u8* bytes, u64 count, u64 salt, u32 fill, u64* sum) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
   const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   u64 mine = 0;
   if (((u64)bytes & 15) == 0) {
-    const ulonglong2* pairs = (const ulonglong2*)bytes;
-    const u64 whole = count / 16;
-#pragma unroll 4
-    for (u64 i = thread; i < whole; i += stride) {
-      mine += print_of(pairs[i], i, salt);
+    ulonglong2* pairs = (ulonglong2*)bytes;
+    const u64 whole = count / 16, filled = fill * 0x0101010101010101ull;
+    // A thread loads four places before it stores, so that enough loads are in flight.
+    constexpr int kAtOnce = 4;
+    for (u64 first = thread; first < whole; first += kAtOnce * stride) {
+      ulonglong2 loaded[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (first + k * stride < whole) loaded[k] = pairs[whole - 1 - first - k * stride];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        if (first + k * stride >= whole) continue;
+        const u64 i = whole - 1 - first - k * stride;
+        mine += print_of(loaded[k], i, salt);
+        if (fill < 256) pairs[i] = {filled, filled};
+      }
     }
-    for (u64 i = whole * 16 + thread; i < count; i += stride)
+    for (u64 i = whole * 16 + thread; i < count; i += stride) {
       mine += mixed((bytes[i] ^ salt) + i * 0x9e3779b97f4a7c15ull + 1);
+      if (fill < 256) bytes[i] = (u8)fill;
+    }
   } else {
-    for (u64 i = thread; i < count; i += stride)
+    for (u64 i = thread; i < count; i += stride) {
       mine += mixed((bytes[i] ^ salt) + i * 0x9e3779b97f4a7c15ull + 2);
+      if (fill < 256) bytes[i] = (u8)fill;
+    }
   }
   add_of_block(mine, sum);
 }
@@ -91,15 +108,30 @@ extern "C" __global__ void spread(float4* x, float4* copy, u64 quads, Change cha
   add_of_block(mine, sum);
 }
 
-// Counts bytes that are not `value`, over several zones of one length.
+__device__ __forceinline__ u64 bytes_that_differ(u64 a, u64 b) {
+  u64 count = 0;
+  for (u64 difference = a ^ b; difference != 0; difference >>= 8) count += (difference & 255) != 0;
+  return count;
+}
+
+// Counts bytes that are not `value`, over several zones of one length. A zone begins anywhere. The
+// bytes before and after its whole groups of 16 are read one by one.
 struct Zones { const u8* at[32]; };
 extern "C" __global__ void count_changed(Zones zones, u64 length, u8 value, u64* changed) {
   const u8* zone = zones.at[blockIdx.x];
   const u64 stride = (u64)gridDim.y * blockDim.x;
+  const u64 thread = (u64)blockIdx.y * blockDim.x + threadIdx.x;
+  const u64 to_border = (16 - (u64)zone % 16) % 16, before = to_border < length ? to_border : length;
+  const u64 whole = (length - before) / 16, same = value * 0x0101010101010101ull;
+  const ulonglong2* pairs = (const ulonglong2*)(zone + before);
   u64 mine = 0;
-#pragma unroll 8
-  for (u64 i = (u64)blockIdx.y * blockDim.x + threadIdx.x; i < length; i += stride)
-    mine += zone[i] != value;
+#pragma unroll 4
+  for (u64 i = thread; i < whole; i += stride) {
+    const ulonglong2 pair = pairs[i];
+    mine += bytes_that_differ(pair.x, same) + bytes_that_differ(pair.y, same);
+  }
+  for (u64 i = thread; i < before; i += stride) mine += zone[i] != value;
+  for (u64 i = before + 16 * whole + thread; i < length; i += stride) mine += zone[i] != value;
   mine = sum_of_warp(mine);
   if (first_lane() && mine != 0) atomicAdd(changed, mine);
 }

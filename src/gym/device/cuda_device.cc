@@ -309,7 +309,7 @@ void CudaDevice::foresee(std::span<const at::Tensor> now) {
   kernels_->clear_rounds(kForeseenSlot, now.size());
   for (const at::Tensor& tensor : now) {
     const cuda::Bytes block = bytes_of_tensor(tensor);
-    kernels_->add_fingerprints({&block, 1}, salt_, kForeseenSlot + foreseen_.size());
+    kernels_->add_fingerprint(block, salt_, kForeseenSlot + foreseen_.size());
     foreseen_.push_back(block.at);
   }
   kernels_->bring_rounds(kForeseenSlot, now.size());

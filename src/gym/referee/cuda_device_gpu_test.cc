@@ -105,6 +105,48 @@ TEST_F(CudaDeviceTest, TellsAnyChangedByte) {
   }
 }
 
+// The print is that of the bytes before, whatever the length and wherever the block begins.
+TEST_F(CudaDeviceTest, AFingerprintThatFillsIsThatOfTheBytesBefore) {
+  cuda::DeviceKernels& kernels = device::test_gpu()->kernels();
+  for (const std::int64_t count : {1, 15, 16, 17, 4096, 100'005})
+    for (const std::int64_t from : {0, 1, 16}) {
+      const at::Tensor all = at::randint(256, {count + 64}, at::dtype(at::kByte).device(at::kCUDA));
+      const at::Tensor block = all.narrow(0, from, count);
+      const cuda::Bytes bytes{block.const_data_ptr(), static_cast<std::size_t>(count)};
+      const at::Tensor behind = all.narrow(0, from + count, 64 - from).clone();
+      const auto before = kernels.fingerprints({&bytes, 1}, 5, Deadline::never());
+      kernels.clear_rounds(0, 1);
+      kernels.add_fingerprint(bytes, 5, 0, std::uint8_t{0xa5});
+      kernels.bring_rounds(0, 1);
+      ASSERT_TRUE(before && kernels.finish(Deadline::never()));
+      EXPECT_EQ(kernels.rounds()[0], before->front()) << count << " from " << from;
+      EXPECT_TRUE(block.eq(0xa5).all().item<bool>()) << count << " from " << from;
+      EXPECT_TRUE(at::equal(behind, all.narrow(0, from + count, 64 - from)));
+    }
+}
+
+TEST_F(CudaDeviceTest, CountsChangedBytesWhereverAZoneBegins) {
+  for (const std::int64_t length : {1, 15, 16, 17, 31, 4096, 1'000'003})
+    for (const std::int64_t from : {0, 1, 15}) {
+      const at::Tensor all = at::full({length + 64}, 7, at::dtype(at::kByte).device(at::kCUDA));
+      const at::Tensor zone = all.narrow(0, from, length);
+      all.narrow(0, 0, from).fill_(1);
+      all.narrow(0, from + length, 64 - from).fill_(1);
+      const void* const begin = zone.const_data_ptr();
+      const auto changed = [&] {
+        return device::test_gpu()
+            ->kernels()
+            .count_changed({&begin, 1}, static_cast<std::size_t>(length), 7, Deadline::never())
+            .value();
+      };
+      EXPECT_EQ(changed(), 0) << length << " from " << from;
+      zone[length - 1].fill_(8);
+      EXPECT_EQ(changed(), 1) << length << " from " << from;
+      zone.fill_(0);
+      EXPECT_EQ(changed(), length) << length << " from " << from;
+    }
+}
+
 // The device and the CPU must compare values of all kinds alike.
 TEST_F(CudaDeviceTest, ComparesAsTheCpuDoes) {
   for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {

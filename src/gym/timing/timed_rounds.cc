@@ -12,14 +12,6 @@ namespace {
 constexpr double kBatchSeconds = 0.5;
 constexpr int kWarmUp = 1;
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
-constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
-
-std::vector<cuda::Bytes> blocks_of(const std::vector<at::Tensor>& tensors) {
-  std::vector<cuda::Bytes> blocks;
-  for (const at::Tensor& tensor : tensors)
-    blocks.push_back({tensor.const_data_ptr(), tensor.nbytes()});
-  return blocks;
-}
 
 }  // namespace
 
@@ -28,6 +20,7 @@ TimedRounds::TimedRounds(const TimedSides& sides, const TimingLimits& limits, Ti
       limits_(limits),
       timed_(timed),
       archive_(sides.device, sides.trial.config.secret),
+      prints_(sides.device, sides.candidate),
       reference_times_(limits.known_reference, limits.share) {}
 
 std::optional<replay::Stop> TimedRounds::set_up() {
@@ -35,19 +28,11 @@ std::optional<replay::Stop> TimedRounds::set_up() {
   if (!events) return infrastructure_fault(events.error().message);
   events_ = *events;
   timed_.reserve();
-  expected_ = print_of_outputs();
+  timed_.poison_by([this](const at::Tensor& buffer) {
+    return prints_.print_and_poison(buffer, timed_.filler());
+  });
+  prints_.remember_expected();
   return std::nullopt;
-}
-
-std::uint64_t TimedRounds::print_of_outputs() {
-  const std::vector<at::Tensor> outputs = sides_.candidate.outputs();
-  device::CudaDevice& device = sides_.device;
-  device.kernels().clear_rounds(0, 1);
-  device.kernels().add_fingerprints(blocks_of(outputs), kSalt, 0);
-  device.kernels().bring_rounds(0, 1);
-  sides_.candidate.forget_copies(outputs);
-  static_cast<void>(device.wait(device.patience()));
-  return device.kernels().rounds()[0];
 }
 
 double TimedRounds::milliseconds(int round, int first) const {
@@ -74,8 +59,7 @@ std::optional<replay::Stop> TimedRounds::queue_round(int round) {
   if (archives_)
     archive_.keep(outputs);
   else
-    sides_.device.kernels().add_fingerprints(blocks_of(outputs), kSalt,
-                                             static_cast<std::size_t>(round));
+    prints_.add(outputs, round);
   sides_.candidate.forget_copies(outputs);
   const int nth = static_cast<int>(candidate_ms_.size()) + round;
   const bool with_reference = runs_reference(plan_, nth, reference_time());
@@ -105,10 +89,10 @@ std::optional<replay::Stop> TimedRounds::run_batch(int rounds) {
 }
 
 std::optional<replay::Stop> TimedRounds::run_rounds(int rounds) {
-  sides_.device.kernels().clear_rounds(0, static_cast<std::size_t>(rounds));
+  prints_.begin_batch(rounds);
   for (int round = 0; round < rounds; ++round)
     if (auto stop = queue_round(round)) return late_fault(sides_.device).value_or(std::move(*stop));
-  sides_.device.kernels().bring_rounds(0, static_cast<std::size_t>(rounds));
+  prints_.end_batch(rounds);
   return late_fault(sides_.device);
 }
 
@@ -117,8 +101,8 @@ std::optional<replay::Stop> TimedRounds::warm_up() {
   plan_ = round_plan(milliseconds(0, 0));
   reference_times_.sample_by(plan_.rounds_a_sample);
   is_known_from_earlier_ = reference_times_.is_known_from_earlier();
-  for (std::size_t round = 0; round < kWarmUp; ++round)
-    archives_ = archives_ || sides_.device.kernels().rounds()[round] != expected_;
+  for (int round = 0; round < kWarmUp; ++round)
+    archives_ = archives_ || !prints_.is_expected(round);
   return std::nullopt;
 }
 
@@ -153,7 +137,7 @@ std::optional<replay::Stop> TimedRounds::take_samples(const Deadline& deadline) 
 bool TimedRounds::keep_times(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const auto at = static_cast<std::size_t>(round);
-    if (!archives_ && sides_.device.kernels().rounds()[at] != expected_) return false;
+    if (!archives_ && !prints_.is_expected(round)) return false;
     candidate_ms_.push_back(milliseconds(round, 0));
     report_round(round);
     if (with_reference_.at(at)) reference_times_.add(milliseconds(round, 2));

@@ -10,6 +10,7 @@
 
 #include "gym/timing/output_archive.h"
 #include "gym/timing/reference_times.h"
+#include "gym/timing/round_prints.h"
 #include "gym/timing/timed_check.h"
 #include "gym/timing/timed_run.h"
 #include "gym/timing/timing.h"
@@ -42,7 +43,6 @@ class TimedRounds {
   Timing reference_timing() const;
 
  private:
-  std::uint64_t print_of_outputs();
   // Returns the milliseconds between the round's marks `first` and `first` + 1, of its four.
   double milliseconds(int round, int first) const;
   cuda::Event& mark(int round, int position);
@@ -62,9 +62,9 @@ class TimedRounds {
   TimingLimits limits_;
   TimedRun& timed_;
   OutputArchive archive_;
+  RoundPrints prints_;
   ReferenceTimes reference_times_;
   std::span<cuda::Event> events_;  // four a round
-  std::uint64_t expected_ = 0;
   bool archives_ = false, erases_ = false;
   bool reference_is_known_ = false;
   bool is_known_from_earlier_ = false;  // the reference's time is known from earlier jobs

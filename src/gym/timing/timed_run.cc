@@ -12,7 +12,7 @@ void TimedRun::reserve() {
 }
 
 void TimedRun::flush(TimedSide& side) {
-  const std::int64_t left = flush_.numel() - side.poison_others(filler_);
+  const std::int64_t left = flush_.numel() - side.poison_others(filler_, poison_);
   if (left > 0)
     device_.driver().memset_async(reinterpret_cast<CUdeviceptr>(flush_.mutable_data_ptr()), 0,
                                   static_cast<std::size_t>(left), nullptr);

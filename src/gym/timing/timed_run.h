@@ -24,6 +24,8 @@ class TimedRun {
   // before the first step, and marks[k + 2] after step k.
   std::optional<replay::Stop> queue_steps(TimedSide& side, std::span<cuda::Event> marks);
   tensors::Filler filler() const { return filler_; }
+  // From now on, `poison` is asked first to poison a buffer of the last run.
+  void poison_by(TimedSide::PoisonBuffer poison) { poison_ = std::move(poison); }
 
  private:
   // Flushes the cache by overwriting it. Poisoning the buffers has filled a part of it already.
@@ -31,6 +33,7 @@ class TimedRun {
 
   device::CudaDevice& device_;
   tensors::Filler filler_;
+  TimedSide::PoisonBuffer poison_;
   at::Tensor flush_;
 };
 

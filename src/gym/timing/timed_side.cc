@@ -66,16 +66,24 @@ std::optional<replay::Stop> TimedSide::prepare(tensors::Filler filler) {
   return replay_.draw_again();
 }
 
-std::int64_t TimedSide::poison_others(tensors::Filler filler) {
+std::int64_t TimedSide::poison_others(tensors::Filler filler, const PoisonBuffer& by_caller) {
   Buffers& others = sets_.at(1 - turn_);
-  return takes_turns_ && !others.poisoned ? poison(others, filler) : 0;
+  return takes_turns_ && !others.poisoned ? poison(others, filler, by_caller) : 0;
 }
 
-std::int64_t TimedSide::poison(Buffers& buffers, tensors::Filler filler) {
+bool TimedSide::will_poison(const cuda::Bytes& block) const {
+  return takes_turns_ &&
+         std::ranges::any_of(sets_.at(turn_).tensors, [&](const at::Tensor& buffer) {
+           return buffer.storage().data() == block.at && buffer.storage().nbytes() == block.count;
+         });
+}
+
+std::int64_t TimedSide::poison(Buffers& buffers, tensors::Filler filler,
+                               const PoisonBuffer& by_caller) {
   std::int64_t bytes = 0;
   for (const at::Tensor& buffer : buffers.tensors) {
     const std::size_t size = buffer.storage().nbytes();
-    if (size > 0)
+    if (size > 0 && !(by_caller && by_caller(buffer)))
       device_.driver().memset_async(reinterpret_cast<CUdeviceptr>(buffer.storage().data()),
                                     static_cast<std::uint8_t>(filler), size, nullptr);
     bytes += static_cast<std::int64_t>(size);

@@ -27,9 +27,14 @@ class TimedSide {
   // Runs outside the clock, before each run: restores what forward changed, repeats its random
   // draws, and poisons the buffers whose turn it is, unless they are poisoned already.
   std::optional<replay::Stop> prepare(tensors::Filler filler);
+  // Queues work that poisons a whole buffer, or returns false and leaves this to the caller.
+  using PoisonBuffer = std::function<bool(const at::Tensor& buffer)>;
   // Runs outside the clock, after prepare(): poisons the buffers of the last run, which nobody
-  // reads any more. Returns how many bytes it wrote, or 0 without a second set.
-  std::int64_t poison_others(tensors::Filler filler);
+  // reads any more. It asks `by_caller` first, if given. Returns how many bytes were written, or 0
+  // without a second set.
+  std::int64_t poison_others(tensors::Filler filler, const PoisonBuffer& by_caller = {});
+  // Says whether poison_others() will overwrite exactly this memory of the last run.
+  bool will_poison(const cuda::Bytes& block) const;
   // Runs inside the clock. It calls `after`, if given, with the step's position once a step
   // has been queued.
   std::optional<replay::Stop> run(const std::function<void(std::size_t)>& after = {});
@@ -53,7 +58,7 @@ class TimedSide {
     std::vector<at::Tensor> tensors;
     bool poisoned = false;
   };
-  std::int64_t poison(Buffers& buffers, tensors::Filler filler);
+  std::int64_t poison(Buffers& buffers, tensors::Filler filler, const PoisonBuffer& by_caller = {});
   std::vector<int> reserved_;  // which tensors of the plan the buffers are
   std::vector<int> made_;      // the tensors of the plan that are new memory in every run
   std::array<Buffers, 2> sets_;

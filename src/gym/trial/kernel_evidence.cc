@@ -91,7 +91,7 @@ bool hides_what_kernels_read(Sides& sides, const replay::LaunchTraces& launches)
 // Returns the elements of a tensor, or of a large one those at regular distances, from a place on that
 // the trial's secret decides.
 at::Tensor sample_of(const Sides& sides, const at::Tensor& tensor) {
-  constexpr std::int64_t most = 1 << 22;
+  constexpr std::int64_t most = 1 << 20;
   at::Tensor all = tensor.reshape({-1});
   if (const std::int64_t distance = all.numel() / most; distance > 1) {
     const auto from = sides.seed_of("sample") % static_cast<std::uint64_t>(distance);
