@@ -343,6 +343,7 @@ class Modules(unittest.TestCase):
         def task(name, *words):
             return self.run_program("tasks", "from-module", name, *words)
         self.refused(task("net/block.py:Blok", "--inputs", "randn(4, 64)"), "net/block.py defines no Blok; did you mean Block?")
+        self.refused(task("net:Blok", "--inputs", "randn(4, 64)"), "net/__init__.py defines no Blok; did you mean Block?")
         self.refused(task("net/block.py:Block", "--inputs", "randn(4, 64)"), "Block(config) needs `config`", "--init")
         self.refused(task("net/block.py:Block", "--init", "Config()"), "forward(x) needs `x`", "--inputs")
         self.refused(task("net/none.py:Block"), "net/none.py: No such file")

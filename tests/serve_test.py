@@ -24,6 +24,7 @@ import urllib.request
 
 import chromium
 from served import BINARY, MODULE, RIGHT, TESTS, WRONG, Model, Served, write_run
+from timed_gym import TimedGym
 
 
 class Serve(unittest.TestCase):
@@ -130,7 +131,7 @@ class Serve(unittest.TestCase):
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertIn("3 attempts, 2 accepted", page.text("#state"))
         self.assertIn("ended because", page.text("#state"))
-        self.assertIn("the verdict on the best kernel names no speed of light", page.text("#state"))  # without a GPU
+        self.assertIn("the speed of light is unknown", page.text("#state"))  # without a GPU
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
@@ -215,6 +216,25 @@ class Serve(unittest.TestCase):
         self.assertEqual(page.value("document.querySelectorAll('#calls tbody tr').length"), 2)
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
         self.keep(page, "shapes-judged")
+
+    def test_the_page_shows_ideas_in_words_and_what_follows_from_them(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        page.fill("#module", MODULE)
+        page.choose("#strategy", "branching")
+        page.fill("#attempts-most", "8")
+        page.click("#write")
+        page.wait("document.querySelector('#state')?.dataset.state === 'done'", 300)
+        page.click("#attempts li:has(button:not(.accepted):not(.refused)) button")
+        self.assertEqual(page.text("#headline"), "Ideas in words, for the next attempts")
+        self.assertIn("2. Load wide.", page.text("#words"))
+        self.keep(page, "ideas")
+        page.value("document.querySelectorAll('#attempts button.accepted').forEach(each => "
+                   "{ if (!document.querySelector('#origin').innerText.includes('idea: ')) each.click(); })")
+        self.assertRegex(page.text("#origin"), "idea: (Give each program one block|Load wide)")
+        self.assertTrue(page.value("Boolean(document.querySelector('#code').offsetParent)"))
+        self.keep(page, "idea")
 
     def test_the_page_judges_a_pasted_kernel(self):
         page = self.page()
@@ -307,6 +327,49 @@ class Serve(unittest.TestCase):
         self.assertIn("speed of light: 100.00×, above", text)
         label, text = chart(1.5)
         self.assertEqual(label, "The best kernel is 1.50 times as fast as PyTorch.")
+
+    def test_the_page_shows_what_a_gpu_measured(self):
+        gym = TimedGym(BINARY, self.folder / "gym")
+        self.addCleanup(gym.stop)
+        served = Served(self.model_url, self.folder / "timed", "--gym", gym.url)
+        self.addCleanup(served.stop)
+        page = self.page()
+        page.open(served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        page.fill("#module", MODULE)
+        page.fill("#attempts-most", "3")
+        page.fill("#tune", "2")
+        gate = self.let_the_model_answer(1)
+        page.click("#write")
+        page.wait("document.querySelectorAll('#attempts li').length === 1", 300)
+        page.wait("document.querySelector('#awaited').innerText === 'Now 2 being written.'")
+        self.assertLess(abs(page.value("document.querySelector('#result').getBoundingClientRect().top")), 2, "the result is in view")
+        page.value("document.querySelector('#attempts button').focus()")
+        self.keep(page, "gpu-writing")
+        gate.release(100)
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertEqual(page.value("document.activeElement.closest('li') === document.querySelector('#attempts li')"), True,
+                         "new attempts leave the focus where it was")
+        self.assertIn("5 attempts, 3 accepted, the fastest", page.text("#state"))
+        self.assertRegex(page.text("#attempts"), "tunes [23]")
+        self.assertRegex(page.text("#words"), r"0\.0\d+ ms \(0\.0\d+ to 0\.0\d+\), the reference 0\.0944 ms \(0\.0939 to 0\.0949\)")
+        self.assertIn("402 MB at its peak, the reference 268 MB", page.text("#words"))
+        for line in ("best kernel: ", "PyTorch: 1.00×", "eager: 0.87×", "torch.compile: 1.33×", "speed of light: 5.86×"):
+            self.assertIn(line, page.text("#chart"))
+        heights = page.value("[...document.querySelectorAll('#chart text[class]')].map(each => Number(each.getAttribute('y'))).sort((a, b) => a - b)")
+        self.assertEqual(len(heights), 5)
+        self.assertGreaterEqual(min(high - low for low, high in zip(heights, heights[1:])), 14, "no label covers another")
+        self.assertTrue(page.value("[...document.querySelectorAll('#chart text')].every(each => "
+                                   "each.getBoundingClientRect().right <= document.querySelector('#chart').getBoundingClientRect().right)"))
+        self.keep(page, "gpu-done")
+        page.click("#attempts button.refused")
+        self.assertIn("load of element 3200 of `x`", page.text("#code .marked + .note"))
+        self.keep(page, "gpu-refused")
+        narrow = self.browser.page(420, 900)
+        narrow.open(page.value("location.href"))
+        narrow.wait("document.querySelector('#state')?.dataset.state === 'done'")
+        self.assertLessEqual(narrow.value("document.documentElement.scrollWidth - innerWidth"), 0)
+        self.keep(narrow, "gpu-narrow")
 
     def test_the_page_is_soon_there_and_so_is_the_first_attempt(self):
         """The best of several times counts, because other programs share this machine. For the same reason it is the

@@ -72,8 +72,11 @@ class Model(http.server.BaseHTTPRequestHandler):
         kernel = WRONG if body["temperature"] == 0 and len(body["messages"]) < 3 else RIGHT
         if body["model"] == "other":
             kernel = f"# by another model\n{kernel}"
+        answer = f"```python\n{kernel}\n```"
+        if "Do not write code yet" in body["messages"][-1]["content"]:
+            answer = "<answer>\n1. Give each program one block.\n2. Load wide.\n</answer>"
         with contextlib.suppress(ConnectionError):  # the server may have been killed
-            self.send({"choices": [{"message": {"content": f"```python\n{kernel}\n```"}, "finish_reason": "stop"}],
+            self.send({"choices": [{"message": {"content": answer}, "finish_reason": "stop"}],
                        "usage": {"prompt_tokens": 9, "completion_tokens": 7}})
 
 

@@ -5,14 +5,14 @@ function drawChart(figure, attempts) {
   const timed = attempts.filter(each => each.verdict.accepted && each.verdict.speedup);
   figure.hidden = timed.length === 0;
   if (figure.hidden) return;
-  const width = 720, height = 200, left = 44, bottom = 26, top = 12;
+  const width = Math.min(960, figure.clientWidth || 720), height = 240, left = 44, right = 190, bottom = 26, top = 12;
   const last = Math.max(1, attempts.length - 1);
   const fastest = timed.reduce((best, each) => each.verdict.speedup > best.verdict.speedup ? each : best).verdict;
   const others = otherSpeeds(fastest);
   // A speed far above the best kernel stands at the upper edge, so that the kernels keep most of the height.
   const highest = 1.15 * Math.max(1, fastest.speedup, ...others.map(each => Math.min(each.speedup, 2 * fastest.speedup)));
-  const x = number => left + (width - left - 12) * number / last;
-  const y = speedup => height - bottom - (height - bottom - top) * speedup / highest;
+  const x = number => left + (width - left - right) * number / last;
+  const y = speedup => height - bottom - (height - bottom - top) * Math.min(speedup, highest) / highest;
   const make = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -25,22 +25,23 @@ function drawChart(figure, attempts) {
     path += path ? `H${x(each.number)}V${y(each.verdict.speedup)}` : `M${x(each.number)} ${y(each.verdict.speedup)}`;
     best = each.verdict.speedup;
   }
+  const lines = [{name: "best kernel", speedup: best, kind: "named"}, {name: "PyTorch", speedup: 1, kind: "eager"},
+    ...others.map(each => ({...each, kind: "other"}))];
   const svg = make("svg", {viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": [`The best kernel is ${best.toFixed(2)} times as fast as PyTorch.`,
       ...others.map(each => `${each.name}: ${each.speedup.toFixed(2)} times.`)].join(" ")});
+  const edge = width - right;
   svg.append(
-    make("line", {class: "axis", x1: left, x2: width - 12, y1: y(0), y2: y(0)}),
-    make("line", {class: "eager", x1: left, x2: width - 12, y1: y(1), y2: y(1)}),
-    make("text", {x: left + 4, y: y(1) - 5}, "PyTorch"),
-    ...others.flatMap(({name, speedup}) => {
-      const isBeyond = speedup > highest, height = y(Math.min(speedup, highest));
-      return [make("line", {class: "other", x1: left, x2: width - 12, y1: height, y2: height}),
-        make("text", {x: width - 16, y: height + (isBeyond ? 12 : -5), "text-anchor": "end"},
-          `${name}: ${speedup.toFixed(2)}×${isBeyond ? ", above" : ""}`)];
+    ...ticksUpTo(highest).flatMap(tick => [make("line", {class: "axis", x1: left, x2: edge, y1: y(tick), y2: y(tick)}),
+      make("text", {x: left - 6, y: y(tick) + 4, "text-anchor": "end"}, `${Number(tick.toPrecision(3))}×`)]),
+    ...lines.filter(each => each.kind !== "named").map(each =>
+      make("line", {class: each.kind, x1: left, x2: edge, y1: y(each.speedup), y2: y(each.speedup)})),
+    ...apart(lines.map(each => y(each.speedup)), top, height - bottom).map((at, index) => {
+      const {name, speedup, kind} = lines[index];
+      return make("text", {class: kind, x: edge + 8, y: at + 4}, `${name}: ${speedup.toFixed(2)}×${speedup > highest ? ", above" : ""}`);
     }),
-    make("text", {x: 4, y: y(best) + 4}, `${best.toFixed(2)}×`),
     make("text", {x: left, y: height - 8}, "attempt 1"),
-    make("text", {x: width - 12, y: height - 8, "text-anchor": "end"}, `attempt ${attempts.length}`),
+    make("text", {x: edge, y: height - 8, "text-anchor": "end"}, `attempt ${attempts.length}`),
     make("path", {class: "best", d: path + `H${x(last)}`}));
   for (const each of timed) {
     const dot = make("circle", {class: "dot", cx: x(each.number), cy: y(each.verdict.speedup), r: 4});
@@ -48,6 +49,24 @@ function drawChart(figure, attempts) {
     svg.append(dot);
   }
   figure.replaceChildren(svg);
+}
+
+// Returns 0 and up to five round numbers below `highest`.
+function ticksUpTo(highest) {
+  const power = 10 ** Math.floor(Math.log10(highest / 5));
+  const step = [1, 2, 5, 10].map(each => each * power).find(each => highest / each <= 5);
+  return Array.from({length: Math.floor(highest / step) + 1}, (_, index) => index * step);
+}
+
+// Moves the heights of labels apart, so that none covers another. All stay between `top` and `bottom`.
+function apart(heights, top, bottom, distance = 15) {
+  const order = heights.map((_, index) => index).sort((a, b) => heights[a] - heights[b]);
+  const moved = [...heights];
+  let free = top;
+  for (const index of order) free = (moved[index] = Math.max(heights[index], free)) + distance;
+  let limit = bottom;
+  for (const index of order.reverse()) limit = (moved[index] = Math.min(moved[index], limit)) - distance;
+  return moved;
 }
 
 // Returns the other ways to do the task that a verdict names, each by its speed against PyTorch's.

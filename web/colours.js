@@ -14,14 +14,20 @@ function showSource(element, source, marks) {
   element.replaceChildren();
   source = source.trimEnd();
   let number = 0, line = null;
+  // The message stands below its line, because a title alone is hidden from fingers and keyboards.
+  const addNote = () => {
+    if (!marks.has(number)) return;
+    const note = document.createElement("span");
+    note.className = marks.get(number).refuses ? "note" : "note remark";
+    note.textContent = marks.get(number).text;
+    element.append(note);
+  };
   const newLine = () => {
+    addNote();
     line = document.createElement("span");
     line.className = "line";
     line.dataset.number = String(++number);
-    if (marks.has(number)) {
-      line.classList.add("marked");
-      line.title = marks.get(number);
-    }
+    if (marks.has(number)) line.classList.add(marks.get(number).refuses ? "marked" : "remarked");
     element.append(line);
   };
   const add = (text, kind) => {
@@ -42,4 +48,5 @@ function showSource(element, source, marks) {
     at = match.index + match[0].length;
   }
   add(source.slice(at));
+  addNote();
 }

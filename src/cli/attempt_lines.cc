@@ -8,7 +8,7 @@
 namespace tritonsmith::cli {
 namespace {
 
-constexpr std::size_t kMostReason = 160;  // in bytes
+constexpr std::size_t kMostReason = 200;  // in bytes
 
 // Returns "conversation 2, turn 3" or "attempt 7 of 64, changes 3".
 std::string beginning_of(const search::Ask& ask, int attempts) {

@@ -69,19 +69,29 @@ std::string numerics_text(const Numerics& numerics) {
                          : "");
 }
 
+// Returns "0.0321 ms (0.0319 to 0.0323)": the median, and its 95 % interval if that is known.
+std::string time_text(const Timing& timing) {
+  const std::string median = fmt::format("{:.4f} ms", timing.median);
+  if (timing.median_high <= 0) return median;
+  return fmt::format("{} ({:.4f} to {:.4f})", median, timing.median_low, timing.median_high);
+}
+
 std::string timing_text(const Verdict& verdict) {
   if (!verdict.time_ms || !verdict.reference_ms) return {};
   std::string text = fmt::format(
-      "  {:.4f} ms, the reference {:.4f} ms: {:.2f} times as fast; {:.0f} % of the time in own "
-      "kernels ({} rounds)\n",
-      verdict.time_ms->median, verdict.reference_ms->median, verdict.speedup.value_or(0),
-      100 * verdict.coverage.value_or(0), verdict.time_ms->n);
+      "  {}, the reference {}: {:.2f} times as fast\n"
+      "  {} rounds{}; {:.0f} % of the time in own kernels\n",
+      time_text(*verdict.time_ms), time_text(*verdict.reference_ms), verdict.speedup.value_or(0),
+      verdict.time_ms->n,
+      verdict.time_ms->median_high > 0 ? ", medians with their 95 % intervals" : "",
+      100 * verdict.coverage.value_or(0));
   if (verdict.speed_of_light) text += fmt::format("  {}\n", words_for(*verdict.speed_of_light));
   if (verdict.peak_bytes > 0 && verdict.reference_peak_bytes > 0)
     text += fmt::format("  {:.4g} MB at its peak, the reference {:.4g} MB\n",
                         verdict.peak_bytes / 1e6, verdict.reference_peak_bytes / 1e6);
   for (const auto& [name, timing] : verdict.baselines)
-    text += fmt::format("  {}: {:.4f} ms\n", name, timing.median);
+    text += fmt::format("  {}: {}\n", name == "torch_compile" ? "torch.compile" : name,
+                        time_text(timing));
   for (const KernelReport& kernel : verdict.kernels)
     if (kernel.launches > 0)
       text += fmt::format("  {:.1f} us in {}\n", kernel.device_us, kernel.name);

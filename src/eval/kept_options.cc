@@ -22,8 +22,9 @@ Status keep_options(const std::filesystem::path& directory, const Json& options)
     const bool is_moved =
         name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
     if (old != value && !is_moved)
-      return fail("{}: this evaluation began with {} {}, not {}; choose another directory",
-                  directory.string(), name, to_line(old), to_line(value));
+      return fail(
+          "{}: these records began with {} {}, not {}; give the same options or another folder",
+          directory.string(), name, to_line(old), to_line(value));
   }
   return ok();
 }

@@ -29,8 +29,8 @@ std::optional<std::string> limit_reached(const SearchConfig& config, const Spent
 std::string unknown_light(const SearchConfig& config, const History& history) {
   const auto best = history.best();
   if (config.light <= 0 || !best || history.attempt(*best)->verdict.speed_of_light) return "";
-  return "; the verdict on the best kernel names no speed of light (`tritonsmith doctor` measures "
-         "a GPU for later verdicts)";
+  return "; how near the best kernel is to the speed of light is unknown: that needs a GPU which "
+         "`tritonsmith doctor` has measured";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using text::PromptStyle;
 using text::Role;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLongestFinding = 300;  // in bytes
 
 // For the choice of the turns that a turn sees.
 double score_of(const Verdict& verdict) {
@@ -186,6 +187,10 @@ std::string profile_advice(const Verdict& verdict) {
           text::one_line(kernel.name, 60), kernel.spills);
   }
   for (const AtenReport& op : verdict.aten) all_us += op.device_us;
+  for (const Finding& finding : verdict.findings)
+    if (finding.rule == "low_occupancy")
+      advice += text::one_line(finding.message, kLongestFinding) +
+                ". With less of them, more warps hide each other's waits.\n";
   if (slowest != nullptr && slowest->device_us > 0 && slowest->device_us < all_us)
     advice += fmt::format("{} takes {:.0f} % of the time: it is worth the most effort.\n",
                           text::one_line(slowest->name, 60), 100 * slowest->device_us / all_us);

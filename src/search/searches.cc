@@ -37,6 +37,8 @@ Result<std::optional<Searches::Finished>> Searches::next() {
         return std::optional(Finished{flight.search, flight.search->history().attempt(*number)});
     if (parts_.is_stopped && parts_.is_stopped()) return std::optional<Finished>();
     TRY(feed_all());
+    if (parts_.observe_awaited)
+      parts_.observe_awaited(count(&Flight::writing), count(&Flight::judging));
     if (running_.empty()) return std::optional<Finished>();
     TRY(wait());
   }

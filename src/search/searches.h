@@ -20,6 +20,8 @@ struct SearchesParts {
   std::function<bool()> is_stopped = nullptr;  // asked several times a second; ends next()
   // Called when a completion was written, or a kernel was judged.
   std::function<void(episode::TurnPhase)> observe = nullptr;
+  // Called several times a second with the numbers of answers and of verdicts that are awaited.
+  std::function<void(std::size_t, std::size_t)> observe_awaited = nullptr;
   std::chrono::seconds patience{600};  // a gym without a verdict for this long is broken
 };
 

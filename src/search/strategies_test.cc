@@ -215,6 +215,10 @@ TEST_F(MessagesTest, AChangeIsToldWithItsProfile) {
   verdict.kernels = {
       {.name = "softmax", .launches = 2, .device_us = 75, .registers = 64, .spills = 12}};
   verdict.aten = {{.op = "aten::mm", .calls = 1, .device_us = 25}};
+  verdict.findings = {{.rule = "low_occupancy",
+                       .severity = Severity::note,
+                       .message = "softmax has an occupancy of 12 %: a block of 8 warps takes 255 "
+                                  "registers a thread and 0 bytes of shared memory"}};
   answered(verdict, "the kernel");
   answered(right(1.2), "the other");
   const auto all = messages({.number = 2, .parent = 0, .other = 1});
@@ -222,6 +226,7 @@ TEST_F(MessagesTest, AChangeIsToldWithItsProfile) {
   EXPECT_EQ(all[1].content, "<answer>\n```python\nthe kernel\n```\n</answer>");
   EXPECT_THAT(all[2].content, HasSubstr("softmax takes 75 % of the time:"));
   EXPECT_THAT(all[2].content, HasSubstr("softmax spills 12 registers"));
+  EXPECT_THAT(all[2].content, HasSubstr("softmax has an occupancy of 12 %"));
   EXPECT_THAT(all[2].content, HasSubstr("the other"));
   EXPECT_THAT(all[2].content, HasSubstr("Make one change"));
 }

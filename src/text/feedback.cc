@@ -53,6 +53,9 @@ std::string time_text(const Verdict& verdict) {
   if (verdict.speedup) text += fmt::format(": speed-up {:.2f}", *verdict.speedup);
   text += ".\n";
   if (verdict.speed_of_light) text += "It reaches " + words_for(*verdict.speed_of_light) + ".\n";
+  if (verdict.peak_bytes > 0 && verdict.reference_peak_bytes > 0)
+    text += fmt::format("Its tensors take {:.4g} MB at their peak, the reference's {:.4g} MB.\n",
+                        verdict.peak_bytes / 1e6, verdict.reference_peak_bytes / 1e6);
   if (verdict.coverage)
     text += fmt::format("{:.1f} % of the device time is in your own kernels.\n",
                         100 * *verdict.coverage);
@@ -162,10 +165,16 @@ std::string compact_text(const Verdict& verdict) {
 std::string one_line(std::string_view text, std::size_t limit) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   const std::size_t end = text.find_first_of("\r\n");
-  const std::string_view kept = first_bytes(text.substr(0, end), limit);
+  const std::string_view line = text.substr(0, end);
+  std::string_view kept = first_bytes(line, limit);
   const bool is_whole =
       text.substr(kept.size()).find_first_not_of(" \t\r\n") == std::string_view::npos;
-  return std::string(kept) + (is_whole ? "" : "...");
+  if (is_whole) return std::string(kept);
+  // A text that is cut ends between two words, unless a single word fills half of it.
+  if (const std::size_t space = kept.rfind(' ');
+      kept.size() < line.size() && space != std::string_view::npos && space > kept.size() / 2)
+    kept = kept.substr(0, space);
+  return std::string(kept) + "...";
 }
 
 std::string verdict_text(const Verdict& verdict) { return facts_text(verdict); }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/printable.h"
+#include "gym/compile/occupancy.h"
 #include "gym/judge/advice.h"
 
 namespace tritonsmith::gym::judge {
@@ -193,6 +194,31 @@ void add_timing(const referee::PlanTiming& timing, const std::optional<Ceilings>
   }
 }
 
+// Tells which kernels that were timed leave most of a multiprocessor's places for warps empty.
+void note_low_occupancy(const JobProgress& progress, Verdict& verdict) {
+  constexpr double low = 0.25;
+  for (const CompileUnit& unit : progress.units) {
+    const auto* compiled = compiled_kernel(unit);
+    const bool is_launched = std::ranges::any_of(
+        unit.kernels, [&](std::size_t kernel) { return verdict.kernels.at(kernel).launches > 0; });
+    if (compiled == nullptr || !is_launched) continue;
+    const compile::BlockNeeds block = {
+        .warps = compiled->num_warps > 0 ? compiled->num_warps : unit.request.num_warps,
+        .registers = compiled->registers,
+        .shared_bytes = compiled->shared_bytes};
+    const double share = compile::occupancy(block, progress.plan->target);
+    if (share <= 0 || share >= low) continue;
+    verdict.findings.push_back(
+        {.rule = "low_occupancy",
+         .severity = Severity::note,
+         .line = progress.plan->kernels.at(unit.kernels.front()).line,
+         .message = fmt::format("{} has an occupancy of {:.0f} %: a block of {} warps takes {} "
+                                "registers a thread and {} bytes of shared memory",
+                                unit.name, 100 * share, block.warps, block.registers,
+                                block.shared_bytes)});
+  }
+}
+
 void add_report(const referee::RefereeReport& report, const JobProgress& progress,
                 const std::optional<Ceilings>& ceilings, Verdict& verdict) {
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
@@ -203,7 +229,10 @@ void add_report(const referee::RefereeReport& report, const JobProgress& progres
   verdict.correct = report.correct;
   if (report.ran) verdict.stage = Stage::ran;
   if (report.correct) verdict.stage = Stage::correct;
-  if (report.correct && report.timing) add_timing(*report.timing, ceilings, verdict);
+  if (report.correct && report.timing) {
+    add_timing(*report.timing, ceilings, verdict);
+    note_low_occupancy(progress, verdict);
+  }
   verdict.baselines = report.baselines;
   if (report.error) set_error(verdict, *report.error, report.fault, progress.job.kernel);
 }

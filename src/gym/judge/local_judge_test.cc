@@ -308,6 +308,29 @@ TEST_F(LocalJudgeTest, ComparesATimeWithTheSpeedOfLightWhereTheGpuWasMeasured) {
       << "a verdict of the store from before the measurement is not reused";
 }
 
+TEST_F(LocalJudgeTest, TellsOfTimedKernelsWithALowOccupancy) {
+  int registers = 255;
+  pool->on_compile = [&](const compile::CompileRequest&) -> compile::CompileOutcome {
+    return {.result = compile::CompiledKernel{.cubin = "c", .registers = registers}};
+  };
+  on_gpus.assign(1, [](const referee::RefereeJob&) {
+    referee::RefereeReport report = good_report();
+    report.timing =
+        referee::PlanTiming{.candidate = {.median = 2, .n = 9}, .reference = {.median = 3, .n = 9}};
+    report.timing->steps = {{.kernel = 0, .launches = 1, .device_us = 2}};
+    return report;
+  });
+  const Verdict verdict = verdict_of_one(job(1));
+  const auto found = std::ranges::find(verdict.findings, "low_occupancy", &Finding::rule);
+  ASSERT_NE(found, verdict.findings.end());
+  EXPECT_NE(found->message.find("an occupancy of 12 %: a block of 4 warps takes 255 registers"),
+            std::string::npos)
+      << found->message;
+  registers = 32;
+  const Verdict other = verdict_of_one(job(2, "other"));
+  EXPECT_EQ(std::ranges::count(other.findings, "low_occupancy", &Finding::rule), 0);
+}
+
 TEST_F(LocalJudgeTest, HasNoSpeedOfLightWithoutCeilings) {
   on_gpus.assign(1, [](const referee::RefereeJob&) {
     referee::RefereeReport report = good_report();

@@ -21,7 +21,7 @@ std::string fresh_id() {
 // that it returns.
 std::string title_of(const std::string& source) {
   constexpr std::size_t most = 80;
-  for (const std::string_view mark : {"# ", "\"\"\"", "return "}) {
+  for (const std::string_view mark : {"# instruction: ", "# ", "\"\"\"", "return "}) {
     const std::size_t begin = source.find(mark);
     if (begin == std::string::npos) continue;
     const std::string line =
@@ -124,17 +124,20 @@ Result<std::string> Assistant::start(SearchOrder order, const std::string& owner
   return search->record.id;
 }
 
-void Assistant::stop(const std::string& id) {
+Status Assistant::stop(const std::string& id, const std::string& owner) {
   std::shared_ptr<Search> waiting;
   {
     const std::lock_guard lock(mutex_);
     const auto at = live_.find(id);
-    if (at == live_.end()) return;
+    if (at == live_.end()) return ok();
+    if (at->second->record.owner != owner)
+      return fail("this search was ordered with another key, and only that key may stop it");
     at->second->is_stopped = true;
     if (std::erase(queue_, at->second) > 0) waiting = at->second;
     changed_.notify_all();
   }
   if (waiting) finish(*waiting, ok(), false);
+  return ok();
 }
 
 // The oldest search of an owner with the fewest running ones, so that nobody waits for all that another
@@ -196,6 +199,14 @@ Status Assistant::search_on(Search& search, const std::stop_token& stop) {
           [&](episode::TurnPhase phase) {
             const std::lock_guard lock(mutex_);
             ++(phase == episode::TurnPhase::writing ? search.written : search.judged);
+            change(search);
+          },
+      .on_awaited =
+          [&](std::size_t answers, std::size_t verdicts) {
+            const std::lock_guard lock(mutex_);
+            if (search.writing == answers && search.judging == verdicts) return;
+            search.writing = answers;
+            search.judging = verdicts;
             change(search);
           },
       .is_stopped =
@@ -299,7 +310,10 @@ Result<std::optional<Json>> Assistant::wait(const std::string& id, int from, std
       const std::shared_ptr<Search> search = at->second;
       changed_.wait_until(lock, deadline.at(), [&] { return search->version != version; });
       seen = search->version;
-      live = {{"written", search->written}, {"judged", search->judged}};
+      live = {{"written", search->written},
+              {"judged", search->judged},
+              {"writing", search->writing},
+              {"judging", search->judging}};
     }
   }
   TRY_ASSIGN(auto shown, show(id, from));

@@ -37,13 +37,14 @@ class Assistant {
   // Returns the new search's id. It cannot be guessed, and everybody who has it may see the search.
   Result<std::string> start(SearchOrder order, const std::string& owner,
                             SearchLife life = SearchLife::in_history);
-  // Stops the search. Does nothing if there is no such search, or if it has ended.
-  void stop(const std::string& id);
+  // Stops the search. Does nothing if there is no such search, or if it has ended. Fails if it
+  // belongs to another owner.
+  Status stop(const std::string& id, const std::string& owner);
   Result<Json> list(const std::string& owner) const;  // the newest 200, without sources
   // {"search": ..., "attempts": [...]} from attempt `from` on; nothing without such a search.
   Result<std::optional<Json>> show(const std::string& id, int from) const;
   // The same once it differs from what a caller saw at `version`, or at the deadline. "version" and
-  // "live" (counts of what is written and judged) are added while it runs.
+  // "live" (counts of what was written and judged, and is awaited) are added while it runs.
   Result<std::optional<Json>> wait(const std::string& id, int from, std::uint64_t version,
                                    Deadline deadline) const;
   SearchCounts counts() const;
@@ -52,7 +53,8 @@ class Assistant {
   struct Search {
     SearchRecord record;
     std::uint64_t version = 1;
-    int written = 0, judged = 0;  // completions
+    int written = 0, judged = 0;           // completions
+    std::size_t writing = 0, judging = 0;  // those that are awaited now
     bool is_stopped = false;
     bool is_running = false;  // a thread has taken it
     TimePoint began = {};

@@ -1,6 +1,7 @@
 #include "serve/assistant/search_order.h"
 
 #include "curriculum/suite.h"
+#include "gym/api/judge.h"
 #include "serve/assistant/order_tasks.h"
 
 namespace tritonsmith::serve::assistant {
@@ -39,6 +40,12 @@ Fields<SearchOrder> SearchOrder::fields() {
                 "How many conversations are tried. The first one is greedy.", between(1, 4096)),
           field("turns", &C::turns, "How many turns a conversation has.", between(1, 16)),
           field("trials", &C::trials, "On how many inputs each kernel is tried.", between(1, 32)),
+          field("baselines", &C::baselines,
+                "Other ways to time the module on a GPU: eager, torch_compile."),
+          field("tune", &C::tune,
+                "How many variants of the best kernel are judged at the end, with other block "
+                "sizes, warps and stages. They need a GPU.",
+                between(0, 256)),
           field("seconds", &C::seconds, "The time limit for the whole search.", between(1.0, day)),
           field("light", &C::light,
                 "The search ends when the best kernel reaches this share of the speed of light. 0: "
@@ -76,6 +83,7 @@ Status check_order(const SearchOrder& order) {
   for (const std::string* text : {&order.model, &order.name, &order.init, &order.dtype})
     if (text->size() > kMostCall)
       return fail("model, name, init and dtype: at most {} bytes each", kMostCall);
+  TRY(gym::api::check_baselines(order.baselines));
   if (order.has_calls())
     TRY_WITHIN("the module", tasks_of_order(order));
   else

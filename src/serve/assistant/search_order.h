@@ -34,9 +34,11 @@ struct SearchOrder {
   int conversations = 32;
   int turns = 2;
   int trials = 3;
+  std::vector<std::string> baselines;  // timed beside the reference: eager, torch_compile
   double seconds = 600;
   double light = 0;
   int patience = 0;
+  int tune = 0;
   double temperature = 0.8;
   std::uint64_t seed = 1;
   bool has_calls() const {

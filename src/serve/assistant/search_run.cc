@@ -21,6 +21,7 @@ search::SearchConfig config_of(const SearchOrder& order) {
           .patience = order.patience,
           .workers = 16,
           .chains = has_turns ? order.conversations : 0,
+          .tune = order.tune,
           .turns = {.limit = order.turns, .end_when = episode::EndWhen::fast}};
 }
 
@@ -40,7 +41,8 @@ Status run_judgement(const SearchOrder& order, SharedJudge& shared_judge, const 
                     .kernel = order.kernel,
                     .policy = order.policy,
                     .backend = order.backend,
-                    .trials = order.trials}));
+                    .trials = order.trials,
+                    .baselines = order.baselines}));
   const Deadline end = Deadline::in_seconds(order.seconds);
   while (!events.is_stopped() && !end.passed()) {
     TRY_ASSIGN(auto judged, judge.next(Deadline::after(kLook)));
@@ -66,6 +68,7 @@ Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
        .policy = order.policy,
        .backend = order.backend,
        .trials = order.trials,
+       .baselines = order.baselines,
        .seed = order.seed,
        .config = config_of(order)},
       log);
@@ -84,7 +87,8 @@ Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
                              .judge = judge,
                              .faults = faults,
                              .is_stopped = events.is_stopped,
-                             .observe = events.on_phase});
+                             .observe = events.on_phase,
+                             .observe_awaited = events.on_awaited});
   searches.add(search);
   for (;;) {
     TRY_ASSIGN(const auto next, searches.next());

@@ -26,7 +26,9 @@ struct RunEvents {
   // An accepted kernel of a module with several calls also has a verdict for each of them.
   std::function<Status(const search::Attempt&, const std::vector<Verdict>& calls)> on_attempt;
   std::function<void(episode::TurnPhase)> on_phase;  // a completion was written, or judged
-  std::function<bool()> is_stopped;                  // asked several times a second
+  // The numbers of answers and of verdicts that are awaited, several times a second.
+  std::function<void(std::size_t, std::size_t)> on_awaited;
+  std::function<bool()> is_stopped;  // asked several times a second
 };
 
 // The part of the search that an earlier server did.

@@ -29,13 +29,18 @@ std::string module_in(const std::string& message, const SearchOrder& order) {
 
 class VerifiedReply : public openai::ReplyStream {
  public:
-  VerifiedReply(Assistant& assistant, std::string search, const openai::ChatCall& call)
+  VerifiedReply(Assistant& assistant, std::string search, std::string owner,
+                const openai::ChatCall& call)
       : assistant_(assistant),
         search_(std::move(search)),
+        owner_(std::move(owner)),
         is_streamed_(call.is_streamed),
         has_usage_(call.has_usage),
         head_(openai::make_head(openai::ReplyKind::chat, call.model)) {}
-  ~VerifiedReply() override { assistant_.stop(search_); }
+  ~VerifiedReply() override {
+    const Status stopped = assistant_.stop(search_, owner_);
+    CHECK(stopped.has_value(), "a search stops for its own owner");
+  }
 
   State next(std::string& out, Deadline deadline) override {
     if (is_streamed_ && !std::exchange(has_begun_, true))
@@ -54,8 +59,9 @@ class VerifiedReply : public openai::ReplyStream {
   void take(const Json& attempt, std::string& out) {
     seen_ = attempt["number"].get<int>() + 1;
     usage_.completion_tokens += attempt["tokens"].get<std::int64_t>();
+    const int turn = attempt["turn"].get<int>();
     const std::string line =
-        fmt::format("Attempt {}, turn {}. {}\n", seen_, attempt["turn"].get<int>() + 1,
+        fmt::format("Attempt {}{}. {}\n", seen_, turn > 0 ? fmt::format(", turn {}", turn + 1) : "",
                     attempt["words"].get<std::string>());
     reasoning_ += line;
     if (is_streamed_) out += openai::event_text(openai::reasoning_part(head_, 0, line));
@@ -96,7 +102,7 @@ class VerifiedReply : public openai::ReplyStream {
   }
 
   Assistant& assistant_;
-  std::string search_;
+  std::string search_, owner_;
   bool is_streamed_, has_usage_;
   ReplyHead head_;
   int seen_ = 0;  // attempts
@@ -131,7 +137,7 @@ openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
                               checked.error().message),
                   "messages");
   const auto search = assistant.start(*std::move(order), owner, SearchLife::with_client);
-  if (search) return std::make_unique<VerifiedReply>(assistant, *search, call);
+  if (search) return std::make_unique<VerifiedReply>(assistant, *search, owner, call);
   CallError error{.message = search.error().message};
   if (search.error().kind == ErrorKind::fault) error.status = 429;
   return tl::unexpected(std::move(error));

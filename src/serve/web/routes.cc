@@ -210,8 +210,10 @@ WebReply Routes::search(const WebCall& call) const {
   if (call.method == "GET" && action.starts_with("patch/"))
     return patch(id, action.substr(action.find('/') + 1));
   if (call.method == "POST" && action == "stop") {
-    parts_.assistant.stop(id);
-    return json_reply(Json::object());
+    const Status stopped = parts_.assistant.stop(id, call.owner);
+    constexpr int forbidden = 403;
+    return stopped ? json_reply(Json::object())
+                   : refusal({.status = forbidden, .message = stopped.error().message});
   }
   return not_found(call.path);
 }

@@ -339,6 +339,22 @@ TEST(WebServer, KeepsEachTokensSearchesApart) {
   EXPECT_EQ(server.client("bob-has-this-token").Get("/api/searches/" + id)->status, 200);  // a link
 }
 
+TEST(WebServer, OnlyItsOwnKeyStopsASearch) {
+  const ScriptedServer server(std::make_unique<EndlessWriter>(),
+                              {{.name = "ann", .token = "ann-has-this-token"},
+                               {.name = "bob", .token = "bob-has-this-token"}});
+  const auto post = [&](const std::string& token, const std::string& path, const Json& body) {
+    return server.client(token).Post(path, body.dump(), "application/json");
+  };
+  const std::string id =
+      Json::parse(post("ann-has-this-token", "/api/searches", {{"source", kModule}})->body)["id"];
+  const std::string stop = "/api/searches/" + id + "/stop";
+  const auto refused = post("bob-has-this-token", stop, Json::object());
+  EXPECT_EQ(refused->status, 403);
+  EXPECT_NE(refused->body.find("only that key may stop it"), std::string::npos);
+  EXPECT_EQ(post("ann-has-this-token", stop, Json::object())->status, 200);
+}
+
 TEST(WebServer, RefusesPagesOfOtherOriginsAndRunsNoForeignCode) {
   const ScriptedServer server([](const auto&) { return "hello"; });
   const auto refused = server.client().Post("/api/searches", {{"Origin", "http://evil.example"}},

@@ -70,7 +70,7 @@ def find(names, module, name, finder, depth=0):
         raise Problem(f"{module.shown}: {name} is a module; name a class or a function of it, as in {name}.py:NAME")
     if not isinstance(meaning, Definition):
         have = module.names()
-        close = difflib.get_close_matches(name, have, 1)
+        close = difflib.get_close_matches(name, [*have, *module.binders], 1)  # an imported name counts, too
         listed = ", ".join(have[:12]) + (" and others" if len(have) > 12 else "") if have else "no class and no function"
         raise Problem(f"{module.shown} defines no {name}" + (f"; did you mean {close[0]}?" if close else f"; it has {listed}"))
     value = getattr(node_of(meaning), "value", None)

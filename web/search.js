@@ -1,0 +1,238 @@
+"use strict";
+// Follows one search or judgement of the server as events, and draws its attempts, its chart and its code.
+
+// The search on the page: its record, its attempts, the one that is chosen, and the one that was drawn in detail.
+let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel", drawn: null};
+let following = null;  // aborts the stream of events
+
+const isOver = search => search && search.state !== "queued" && search.state !== "running";
+
+async function follow(id) {
+  following?.abort();
+  const mine = following = new AbortController();
+  shown = {id, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel", drawn: null};
+  at("attempts").replaceChildren();
+  at("result").hidden = true;
+  for (let wait = 500; !mine.signal.aborted && !isOver(shown.search); wait = Math.min(2 * wait, 5000)) {
+    try {
+      await readEvents(`/api/searches/${id}/events`, mine.signal, event => {
+        if (mine.signal.aborted) return;
+        complain("");
+        wait = 500;
+        takeEvent(event);
+      });
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      complain(error instanceof TypeError ? "The server does not answer. The page tries again by itself." : error.message);
+      if (!(error instanceof TypeError)) return;
+    }
+    if (!isOver(shown.search)) await new Promise(done => setTimeout(done, wait));
+  }
+}
+
+function takeEvent(event) {
+  shown.search = event.search;
+  shown.live = event.live;
+  for (const attempt of event.attempts) shown.attempts[attempt.number] = attempt;
+  if (!shown.isChosenByHand) shown.chosen = event.search.best ?? (shown.attempts.length ? shown.attempts.length - 1 : null);
+  drawResult();
+}
+
+const times = speedup => `${speedup.toFixed(2)} times as fast`;
+
+function stateText(search) {
+  const {order, state} = search;
+  if (order.kind === "judge") {
+    if (state === "queued") return "Waiting for its turn.";
+    if (state === "running") return "The kernel is being judged.";
+    if (state === "done" && search.attempts === 0) return "The time was up before there was a verdict.";
+    return state === "done" ? `Judged in ${search.seconds.toFixed(1)} s.` : search.error;
+  }
+  const found = search.accepted === 0 ? "no kernel is accepted" : `${search.accepted} accepted` +
+    (search.best_speedup ? `, the fastest ${times(search.best_speedup)} as PyTorch` : "");
+  const counted = `${search.attempts} ${search.attempts === 1 ? "attempt" : "attempts"}, ${found}`;
+  if (state === "queued" && order.model && !models.includes(order.model))
+    return `Waiting for a server with the model ${order.model}: this one does not have it.`;
+  if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
+    : "Waiting for a server with a model: this one has none.";
+  if (state === "running")
+    return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
+  if (state === "done")
+    return `Done after ${search.seconds.toFixed(0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
+  return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
+}
+
+// Says who writes a search, and by which rules.
+function orderText({kind, model, policy, strategy}) {
+  return [...(kind === "judge" ? [] : [model && `model ${model}`, strategy]), `policy ${policy}`].filter(Boolean).join(" · ");
+}
+
+function headline(verdict) {
+  if (verdict.accepted) return verdict.speedup ? `Accepted: ${times(verdict.speedup)} as PyTorch` : "Accepted: proved right";
+  if (verdict.correct) return "Correct, but refused";
+  if (verdict.fault === "infrastructure") return "No verdict: the judge failed";
+  return verdict.stage === "none" ? "No kernel in the answer" : "Not right";
+}
+
+function reason(verdict) {
+  if (verdict.accepted) return "";
+  const rejecting = (verdict.findings ?? []).find(each => each.severity === "reject");
+  const line = verdict.error?.line || rejecting?.line;
+  return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
+}
+
+// Says which attempt's kernel this one changes: "changes 3".
+function originOf(attempt, noun = "") {
+  if (attempt.turn || attempt.parent === null || attempt.parent === undefined) return "";
+  const parent = shown.attempts.find(each => each?.ask === attempt.parent);
+  return parent ? `${attempt.kind === "tune" ? "tunes" : "changes"} ${noun}${parent.number + 1}` : "";
+}
+
+// Ideas are words, and no kernel that could be right or wrong.
+const isIdeas = attempt => attempt.kind === "ideas";
+
+function drawAttempt(attempt) {
+  const {verdict, number} = attempt;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = isIdeas(attempt) ? "" : verdict.accepted ? "accepted" : "refused";
+  button.setAttribute("aria-current", String(number === shown.chosen));
+  const add = (kind, text) => {
+    const span = document.createElement("span");
+    span.className = kind;
+    span.textContent = text;
+    button.append(span);
+  };
+  add("quiet", String(number + 1));
+  add("state", isIdeas(attempt) ? "ideas in words"
+    : (number === shown.search.best ? "best, " : "") + (verdict.accepted ? "accepted" : verdict.error?.class ?? "refused"));
+  add("quiet", verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : attempt.turn ? `turn ${attempt.turn + 1}` : originOf(attempt));
+  if (reason(verdict) && !isIdeas(attempt)) add("why", reason(verdict));
+  button.addEventListener("click", () => {
+    shown.chosen = number;
+    shown.isChosenByHand = true;
+    drawResult();
+  });
+  const item = document.createElement("li");
+  item.append(button);
+  return item;
+}
+
+// Draws what is new or has changed, so that the list keeps its place and its focus.
+function drawAttempts() {
+  const list = at("attempts");
+  shown.attempts.forEach((attempt, index) => {
+    const item = drawAttempt(attempt), old = list.children[index];
+    if (!old) return list.append(item);
+    if (old.isEqualNode(item)) return;
+    const hadFocus = old.contains(document.activeElement);
+    old.replaceWith(item);
+    if (hadFocus) item.firstChild.focus();
+  });
+  while (list.children.length > shown.attempts.length) list.lastChild.remove();
+}
+
+// Says how many attempts are on their way.
+function awaitedText() {
+  const {writing, judging} = shown.live ?? {};
+  if (isOver(shown.search) || !(writing || judging)) return "";
+  return `Now ${[writing && `${writing} being written`, judging && `${judging} being judged`].filter(Boolean).join(", ")}.`;
+}
+
+function drawDetail() {
+  const attempt = shown.attempts[shown.chosen];
+  at("detail").hidden = !attempt;
+  if (!attempt) return;
+  if (shown.drawn === attempt) return offerViews(attempt);
+  shown.drawn = attempt;
+  const {verdict} = attempt;
+  const isJudgement = shown.search.order.kind === "judge";
+  at("detail-title").textContent = isJudgement ? "Verdict" : `Attempt ${attempt.number + 1}`;
+  at("origin").textContent = [originOf(attempt, "attempt "), attempt.idea && `idea: ${attempt.idea}`].filter(Boolean).join("; ");
+  at("headline").textContent = isIdeas(attempt) ? "Ideas in words, for the next attempts" : headline(verdict);
+  at("headline").className = isIdeas(attempt) ? "" : verdict.accepted ? "accepted" : "refused";
+  at("words").textContent = isIdeas(attempt) ? attempt.text.trim() : attempt.words.trim();
+  at("codes").hidden = isIdeas(attempt);
+  drawCalls(attempt.calls ?? []);
+  at("copy").disabled = at("download").disabled = !attempt.kernel;
+  at("patch").hidden = at("patch-test").hidden = isJudgement || !verdict.accepted;
+  drawCode(attempt);
+}
+
+// Shows how fast an accepted kernel is for each call of the module, if there are several.
+function drawCalls(calls) {
+  at("calls").hidden = calls.length === 0;
+  at("calls").tBodies[0].replaceChildren(...calls.map(verdict => {
+    const row = document.createElement("tr");
+    const ms = verdict.time_ms ? `, ${verdict.time_ms.median.toPrecision(3)} ms` : "";
+    row.insertCell().append(verdict.task.replace(`${shown.search.order.title} with `, ""));
+    row.insertCell().append(verdict.speedup ? times(verdict.speedup) + ms : "right; not timed");
+    return row;
+  }));
+}
+
+// Returns the messages for each line of the kernel that the verdict names, and whether one of them refuses the kernel.
+function marksOf(verdict) {
+  const marks = new Map();
+  const add = ({line, message}, refuses) => {
+    const known = marks.get(line);
+    if (line > 0 && !known?.text.endsWith(message))
+      marks.set(line, {text: known ? `${known.text}\n${message}` : message, refuses: refuses || Boolean(known?.refuses)});
+  };
+  if (verdict.error) add(verdict.error, true);
+  for (const finding of verdict.findings ?? []) add(finding, finding.severity === "reject");
+  return marks;
+}
+
+// Offers the kernel, the module, and how the kernel differs from the module or another attempt.
+function offerViews(attempt) {
+  const others = shown.attempts.filter(each => each.kernel && each.number !== attempt.number);
+  const views = [["kernel", "The kernel"], ["module", "The module"], ["both", "The kernel beside the module"]];
+  if (attempt.kernel) {
+    views.push(["from-module", "Difference from the module"]);
+    for (const each of others) views.push([`from-${each.number}`, `Difference from attempt ${each.number + 1}`]);
+  }
+  if (!views.some(([value]) => value === shown.view)) shown.view = "kernel";
+  if (views.map(([value]) => value).join() !== [...at("view").options].map(each => each.value).join())
+    at("view").replaceChildren(...views.map(([value, text]) => new Option(text, value)));
+  at("view").value = shown.view;
+}
+
+// Shows what the view asks for.
+function drawCode(attempt) {
+  offerViews(attempt);
+  const isBoth = shown.view === "both";
+  at("code").setAttribute("aria-label", isBoth ? "The kernel" : at("view").selectedOptions[0].text);
+  at("codes").classList.toggle("two", isBoth);
+  at("beside").hidden = !isBoth;
+  at("difference").textContent = "";
+  const {source} = shown.search.order;
+  at("code").classList.toggle("difference", shown.view.startsWith("from-"));
+  if (shown.view === "module") return showSource(at("code"), source, new Map());
+  if (isBoth) showSource(at("beside"), source, new Map());
+  if (shown.view === "kernel" || isBoth) return showSource(at("code"), attempt.kernel || attempt.text || "", marksOf(attempt.verdict));
+  const before = shown.view === "from-module" ? source : shown.attempts[Number(shown.view.slice("from-".length))].kernel;
+  at("difference").textContent = showDifference(at("code"), before, attempt.kernel);
+}
+
+function drawResult() {
+  const {search} = shown;
+  const isFirst = at("result").hidden;
+  at("result").hidden = false;
+  at("title").textContent = search.order.title;
+  document.title = `${search.order.title} · Tritonsmith`;
+  at("ordered").textContent = orderText(search.order);
+  at("state").textContent = stateText(search);
+  at("state").dataset.state = search.state;
+  at("stop").hidden = isOver(search);
+  at("progress").hidden = isOver(search) || search.order.kind === "judge";
+  at("progress").max = search.order.conversations * search.order.turns;
+  at("progress").value = shown.live?.judged ?? 0;
+  const isJudgement = search.order.kind === "judge";
+  at("attempts").parentElement.hidden = isJudgement || (shown.attempts.length === 0 && !awaitedText());
+  at("awaited").textContent = awaitedText();
+  drawAttempts();
+  drawChart(at("chart"), isJudgement ? [] : shown.attempts);
+  drawDetail();
+  if (isFirst) at("result").scrollIntoView();  // the form above may fill the window
+}
