@@ -127,7 +127,7 @@ class OpenAiPackage(unittest.TestCase):
                           extra_body={"tritonsmith": {"conversations": 2, "turns": 1}})
         message = reply.choices[0].message
         self.assertEqual(message.content, "No kernel was verified in 2 attempts.")
-        self.assertIn("Attempt 2, turn 1.", message.reasoning_content)
+        self.assertIn("Attempt 2. ", message.reasoning_content)
         self.assertEqual((reply.tritonsmith["accepted"], reply.tritonsmith["verdict"]), (0, None))
 
 
