@@ -229,10 +229,11 @@ class Serve(unittest.TestCase):
         page.click("#attempts li:has(button:not(.accepted):not(.refused)) button")
         self.assertEqual(page.text("#headline"), "Ideas in words, for the next attempts")
         self.assertIn("2. Load wide.", page.text("#words"))
+        self.assertFalse(page.value("Boolean(document.querySelector('#copy').offsetParent)"), "there is no kernel to copy")
         self.keep(page, "ideas")
         page.value("document.querySelectorAll('#attempts button.accepted').forEach(each => "
-                   "{ if (!document.querySelector('#origin').innerText.includes('idea: ')) each.click(); })")
-        self.assertRegex(page.text("#origin"), "idea: (Give each program one block|Load wide)")
+                   "{ if (!document.querySelector('#origin').innerText.includes('Idea: ')) each.click(); })")
+        self.assertRegex(page.text("#origin"), "Idea: (Give each program one block|Load wide)")
         self.assertTrue(page.value("Boolean(document.querySelector('#code').offsetParent)"))
         self.keep(page, "idea")
 
@@ -352,6 +353,11 @@ class Serve(unittest.TestCase):
                          "new attempts leave the focus where it was")
         self.assertIn("5 attempts, 3 accepted, the fastest", page.text("#state"))
         self.assertRegex(page.text("#attempts"), "tunes [123]")
+<<<<<<< Updated upstream
+=======
+        attempts = served.get(page.value("`/api/searches/${shown.id}`"))["attempts"]
+        self.assertEqual([each["same_as"] is None for each in attempts].count(False), 1, "the model gave the right kernel twice")
+>>>>>>> Stashed changes
         self.assertRegex(page.text("#words"), r"0\.0\d+ ms \(0\.0\d+ to 0\.0\d+\), the reference 0\.0944 ms \(0\.0939 to 0\.0949\)")
         self.assertIn("402 MB at its peak, the reference 268 MB", page.text("#words"))
         for line in ("best kernel: ", "PyTorch: 1.00×", "eager: 0.87×", "torch.compile: 1.33×", "speed of light: 5.86×"):

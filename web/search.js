@@ -81,11 +81,12 @@ function reason(verdict) {
   return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
 }
 
-// Says which attempt's kernel this one changes: "changes 3".
+// Says which attempt's kernel this one repeats or changes: "changes 3". An attempt names others by the number of their ask.
 function originOf(attempt, noun = "") {
-  if (attempt.turn || attempt.parent === null || attempt.parent === undefined) return "";
-  const parent = shown.attempts.find(each => each?.ask === attempt.parent);
-  return parent ? `${attempt.kind === "tune" ? "tunes" : "changes"} ${noun}${parent.number + 1}` : "";
+  const isRepeated = Number.isInteger(attempt.same_as);
+  const other = isRepeated ? attempt.same_as : attempt.turn ? null : attempt.parent;
+  const found = Number.isInteger(other) && shown.attempts.find(each => each?.ask === other);
+  return found ? `${isRepeated ? "repeats" : attempt.kind === "tune" ? "tunes" : "changes"} ${noun}${found.number + 1}` : "";
 }
 
 // Ideas are words, and no kernel that could be right or wrong.
@@ -148,11 +149,12 @@ function drawDetail() {
   const {verdict} = attempt;
   const isJudgement = shown.search.order.kind === "judge";
   at("detail-title").textContent = isJudgement ? "Verdict" : `Attempt ${attempt.number + 1}`;
-  at("origin").textContent = [originOf(attempt, "attempt "), attempt.idea && `idea: ${attempt.idea}`].filter(Boolean).join("; ");
+  at("origin").textContent = [originOf(attempt, "attempt "), attempt.idea && `idea: ${attempt.idea}`].filter(Boolean).join("; ")
+    .replace(/^./, letter => letter.toUpperCase());
   at("headline").textContent = isIdeas(attempt) ? "Ideas in words, for the next attempts" : headline(verdict);
   at("headline").className = isIdeas(attempt) ? "" : verdict.accepted ? "accepted" : "refused";
-  at("words").textContent = isIdeas(attempt) ? attempt.text.trim() : attempt.words.trim();
-  at("codes").hidden = isIdeas(attempt);
+  at("words").textContent = (isIdeas(attempt) ? attempt.text.replace(/<\/?answer>/g, "") : attempt.words).trim();
+  at("kernel-part").hidden = isIdeas(attempt);
   drawCalls(attempt.calls ?? []);
   at("copy").disabled = at("download").disabled = !attempt.kernel;
   at("patch").hidden = at("patch-test").hidden = isJudgement || !verdict.accepted;
@@ -227,7 +229,7 @@ function drawResult() {
   at("stop").hidden = isOver(search);
   at("progress").hidden = isOver(search) || search.order.kind === "judge";
   at("progress").max = search.order.conversations * search.order.turns;
-  at("progress").value = shown.live?.judged ?? 0;
+  at("progress").value = search.attempts;
   const isJudgement = search.order.kind === "judge";
   at("attempts").parentElement.hidden = isJudgement || (shown.attempts.length === 0 && !awaitedText());
   at("awaited").textContent = awaitedText();

@@ -24,8 +24,9 @@ std::string title_of(const std::string& source) {
   for (const std::string_view mark : {"# instruction: ", "# ", "\"\"\"", "return "}) {
     const std::size_t begin = source.find(mark);
     if (begin == std::string::npos) continue;
-    const std::string line =
+    std::string line =
         source.substr(begin + mark.size(), source.find('\n', begin) - begin - mark.size());
+    if (line.ends_with('.')) line.pop_back();
     if (!line.empty()) return text::one_line(line, most);
   }
   return "module";
@@ -239,6 +240,7 @@ Status Assistant::take(Search& search, const search::Attempt& attempt,
                {"turn", has_turns ? ask.round : 0},
                {"parent", ask.parent == search::kNone ? Json() : Json(ask.parent)},
                {"idea", ask.idea},
+               {"same_as", attempt.same_as == search::kNone ? Json() : Json(attempt.same_as)},
                {"kernel", attempt.kernel},
                {"text", attempt.text},
                {"tokens", attempt.usage.completion_tokens},

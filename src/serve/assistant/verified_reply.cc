@@ -60,9 +60,10 @@ class VerifiedReply : public openai::ReplyStream {
     seen_ = attempt["number"].get<int>() + 1;
     usage_.completion_tokens += attempt["tokens"].get<std::int64_t>();
     const int turn = attempt["turn"].get<int>();
-    const std::string line =
-        fmt::format("Attempt {}{}. {}\n", seen_, turn > 0 ? fmt::format(", turn {}", turn + 1) : "",
-                    attempt["words"].get<std::string>());
+    const bool has_ideas = attempt["kind"] == "ideas";
+    const std::string line = fmt::format(
+        "Attempt {}{}. {}{}\n", seen_, turn > 0 ? fmt::format(", turn {}", turn + 1) : "",
+        has_ideas ? "Ideas:\n" : "", attempt[has_ideas ? "text" : "words"].get<std::string>());
     reasoning_ += line;
     if (is_streamed_) out += openai::event_text(openai::reasoning_part(head_, 0, line));
   }
