@@ -353,11 +353,8 @@ class Serve(unittest.TestCase):
                          "new attempts leave the focus where it was")
         self.assertIn("5 attempts, 3 accepted, the fastest", page.text("#state"))
         self.assertRegex(page.text("#attempts"), "tunes [123]")
-<<<<<<< Updated upstream
-=======
         attempts = served.get(page.value("`/api/searches/${shown.id}`"))["attempts"]
         self.assertEqual([each["same_as"] is None for each in attempts].count(False), 1, "the model gave the right kernel twice")
->>>>>>> Stashed changes
         self.assertRegex(page.text("#words"), r"0\.0\d+ ms \(0\.0\d+ to 0\.0\d+\), the reference 0\.0944 ms \(0\.0939 to 0\.0949\)")
         self.assertIn("402 MB at its peak, the reference 268 MB", page.text("#words"))
         for line in ("best kernel: ", "PyTorch: 1.00×", "eager: 0.87×", "torch.compile: 1.33×", "speed of light: 5.86×"):
