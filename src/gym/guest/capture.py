@@ -19,7 +19,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import device_properties, guards, launches, memory, streams, whole_operators
+from . import device_properties, guards, launches, memory, process_answers, streams, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .kept_state import KeptState
 from .later_calls import LaterCalls
@@ -52,6 +52,7 @@ class Session:
         recorder = self.recorder
         whole_operators.set_recorder(recorder)
         streams.begin()
+        process_answers.begin_capture()
         launches.set_launches(self.launches)
         memory.set_tensors(recorder.tensors)
         try:
@@ -117,7 +118,8 @@ class Session:
             return made
 
         def call_again(fresh):
-            again = call(model, fresh)
+            with process_answers.in_call(later.count - 1, {} if is_task else module.__dict__):
+                again = call(model, fresh)
             self.refuse_emptied(again)
             return encode_outputs(again, self.recorder)
 

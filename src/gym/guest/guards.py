@@ -53,7 +53,9 @@ FILE_TOOLS = {argparse.__file__, logging.__file__, codecs.open.__code__.co_filen
     module.__file__ for name, module in sys.modules.items()
     if name.split(".")[0] == "numpy" and getattr(module, "__file__", None)}
 # What tells a fake tensor from a real one.
-FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor"}
+FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor", "pytype",
+        "dispatch_keys"} | {f"_{what}_memo{which}" for what in ("nonzero", "item", "unique", "unique_consecutive", "nested_int")
+                            for which in ("", "_vc", "_epoch")}
 
 _real_frame, _real_getattr, _real_import = sys._getframe, getattr, builtins.__import__
 _real_import_module, _real_start = importlib.import_module, threading.Thread.start
@@ -157,6 +159,20 @@ def guarded_get_field(self, field_name, args, kwargs):
     return found, first
 
 
+_real_dict = torch.Tensor.__dict__["__dict__"]
+
+
+def shown_dict(tensor):
+    """Returns a fake tensor's attributes. A candidate sees those that a tensor on a GPU has."""
+    attributes = _real_dict.__get__(tensor)
+    return {name: value for name, value in attributes.items() if name not in FAKE} if is_called_by_candidate() else attributes
+
+
+class ShownTensor(torch.Tensor):
+    """Becomes the base of fake tensors, so that their attributes are shown as those of a tensor on a GPU."""
+    __dict__ = property(shown_dict, _real_dict.__set__)
+
+
 def shown_type(value):
     """Returns the type that a value has on a GPU."""
     found = type(value)
@@ -257,10 +273,13 @@ class hidden:
         for name in ["tritonsmith_guest", *(f"tritonsmith_guest.{name}" for name in vars(package))]:
             if name in sys.modules:
                 self.modules[name] = sys.modules.pop(name)
+        self.command = sys.argv, sys.executable
+        sys.argv, sys.executable = ["main.py"], "/usr/bin/python3"
         Watch.path = self.path
 
     def __exit__(self, *error):
         Watch.path = None
+        sys.argv, sys.executable = self.command
         sys.modules.update(self.modules)
         if error[0] is None and Watch.check_integrity:
             Watch.check_integrity()
@@ -275,3 +294,4 @@ def install():
     Watch.check_integrity = staticmethod(integrity.checker())
     FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
     FakeTensor.__module__ = "torch"
+    FakeTensor.__bases__ = (ShownTensor,)

@@ -141,8 +141,28 @@ class Answered(unittest.TestCase):
     def test_a_warning_names_the_line_that_gives_it(self):
         forward = ("import warnings\nwith warnings.catch_warnings(record=True) as given:\n    warnings.simplefilter('always')\n"
                    "    for level in range(1, 8):\n        warnings.warn('x', stacklevel=level)\n"
-                   "assert {each.filename for each in given} == {__file__} and len(given) == 7")
+                   "assert {each.filename for each in given} == {'candidate.py'} and len(given) == 7")
         self.assertTrue(answer_of(candidate(forward))["plan"], answer_of(candidate(forward)))
+
+    def test_a_storage_answers_as_on_a_gpu(self):
+        self.accepted("s = x.untyped_storage()\nassert s.data_ptr() == x.data_ptr() > 0 and s.device == x.device and s.is_cuda\n"
+                      "assert x.is_shared() and s.is_shared() and x.__dict__ == {} and type(s) is torch.UntypedStorage")
+        self.accepted("w = torch.empty(8)\nassert w.untyped_storage().device.type == 'cpu' and not w.is_shared()")
+
+    def test_the_process_is_an_ordinary_one(self):
+        self.accepted("import sys\nassert not sys.flags.isolated and sys.flags[0] == 0 and 'python' in sys.executable\n"
+                      "assert len(sys.argv) == 1", "import argparse\nargparse.ArgumentParser().parse_args()")
+        self.accepted("now = datetime.datetime.now()\nassert isinstance(now, datetime.datetime) and now - now == datetime.timedelta()\n"
+                      "assert now.year >= 2026 and datetime.date.today() >= datetime.date(2026, 1, 1)", "import datetime")
+        self.accepted("begin = time.perf_counter()\nassert 0 <= time.perf_counter() - begin < 60 and time.time_ns() > 10**18", "import time")
+
+    def test_answers_that_differ_between_processes_differ_between_calls(self):
+        for question in ("time.time() - start > 60", "time.localtime().tm_hour < 12", "(datetime.date.today().day, 0)[0] % 2",
+                         "torch.get_num_threads() < 2", "torch.cuda.device_count() > 1", "sys.getrefcount(x) > 5", "__name__ == '__main__'",
+                         "'kernel' in __file__", "chance.random() < 1e-6", "chance.randrange(1 << 20) == (1 << 20) - 1"):
+            error = answer_of(candidate(f"assert not ({question})",
+                                        "import datetime, random, sys, time\nstart, chance = time.time(), random.Random(5)"))["error"]
+            self.assertEqual(error and error["class"], "state_carried", question)
 
     def test_a_tensor_has_the_type_that_it_has_on_a_gpu(self):
         self.accepted("assert type(x) is torch.Tensor and isinstance(x, torch.Tensor)")

@@ -74,8 +74,6 @@ def numbers_in(names):
 def settings_of(modules):
     """Returns settings of the process that can be read and set as a counter can, if the file has their module."""
     found = [torch.initial_seed(), torch.get_num_threads(), str(torch.get_default_dtype())]
-    if "sys" in modules:
-        found.append(sys.getrecursionlimit())
     if "os" in modules:
         found += sorted(modules["os"].environ.items())
     if "decimal" in modules:
@@ -88,6 +86,11 @@ def settings_of(modules):
     return found
 
 
+class RecursionLimit:
+    """Setting its attribute sets the limit, as setting the attribute of another object sets a count."""
+    limit = property(None, lambda self, value: sys.setrecursionlimit(value))
+
+
 class Snapshot:
     """What was found, in the order of the search. Equal snapshots have equal `tokens`."""
 
@@ -95,6 +98,7 @@ class Snapshot:
         self.tokens = []
         self.paths = []      # the first place in tokens of each thing that was found, and the path to it
         self.numbers = {}    # the place in tokens of an int that can be set -> its container and its key
+        self.generators = []  # the generators of random numbers that were found
         self.opaque = None   # the name of a type that may keep state where Python does not see it
         self.ended = False   # too much was found
         self.stores = False  # whether a function of the file, other than a constructor, sets an attribute
@@ -140,6 +144,9 @@ class KeptState:
         modules = {value.__name__: value for value in names.values() if type(value) is types.ModuleType}
         found.paths.append((len(found.tokens), None))
         found.tokens += settings_of(modules)
+        if "sys" in modules:
+            found.numbers[len(found.tokens)] = RecursionLimit(), "limit"
+            found.tokens.append((int, sys.getrecursionlimit()))
         if found.stores:
             self.visit_libraries(found, list(modules.values()))
 
@@ -224,6 +231,7 @@ class KeptState:
             self.push_referents(value, path)
         elif issubclass(kind, random.Random):
             found.tokens.append(random.Random.getstate(value))
+            found.generators.append(value)
         elif issubclass(kind, weakref.ref):
             found.tokens.append(weakref.ref.__call__(value) is None)
         elif kind is contextvars.ContextVar:

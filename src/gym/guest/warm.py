@@ -25,11 +25,12 @@ def warm(thorough=True):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
     torch.set_num_threads(1)
-    from . import guards, own_operators, virtual_gpu, whole_operators
+    from . import guards, own_operators, process_answers, virtual_gpu, whole_operators
     virtual_gpu.install()
     whole_operators.install()
     triton_language.install()
     own_operators.install()
+    process_answers.install()
     guards.install()
     if thorough:
         triton_language.warm_up(captured)

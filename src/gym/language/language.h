@@ -40,6 +40,8 @@ class Language {
   // Says whether the code may have an atomic that is atomic only within one program of a launch. If
   // the text does not parse, the answer is yes where the text mentions one.
   virtual bool has_atomics_of_one_program(std::string_view code) const = 0;
+  // Says whether the code may have an atomic.
+  virtual bool has_atomics(std::string_view code) const = 0;
   // Returns the numbers that are written out in the code, as text.
   virtual std::vector<std::string_view> constants(std::string_view code) const = 0;
 

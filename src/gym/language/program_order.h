@@ -2,7 +2,10 @@
 // launch. A GPU guarantees no order. If a loop of a program iterates very often, the program may be
 // waiting for another one, so the scheduler suspends it and runs others. In the interleaved order,
 // the scheduler also suspends some programs before an atomic until the other programs have ended. In
-// the backwards order, the lanes of one store run backwards, too.
+// the shuffled order, it suspends each program before each atomic, and then runs one atomic of each
+// program, in another order of programs each time. In the backwards order, the lanes of one store run
+// backwards, too. In the order `lanes_apart`, programs run forwards, and a lane sees what another lane of
+// its program stored only after a barrier.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +13,9 @@
 namespace tritonsmith::gym::language {
 
 struct ProgramOrder {
-  enum class Kind { forwards, backwards, interleaved };
+  enum class Kind { forwards, backwards, interleaved, shuffled, lanes_apart };
   Kind kind = Kind::forwards;
-  std::uint64_t seed = 0;  // of the interleaved order
+  std::uint64_t seed = 0;  // of the interleaved and the shuffled order
 };
 
 }  // namespace tritonsmith::gym::language

@@ -21,20 +21,39 @@ bool tells_of_memory(const trial::TrialResult& result) {
                               error->error_class == ErrorClass::out_of_bounds);
 }
 
+// On the CPU, other trials have run backwards and interleaved already. An update that gets lost between
+// two atomics shows itself in few of the shuffled orders.
+std::vector<language::ProgramOrder::Kind> orders_to_try(bool on_gpu, const plan::Plan& candidate) {
+  using enum language::ProgramOrder::Kind;
+  std::vector<language::ProgramOrder::Kind> kinds;
+  if (trial::programs_may_meet(candidate)) {
+    if (on_gpu) kinds = {backwards, interleaved};
+    constexpr int shuffles = 3;
+    if (trial::has_atomics(candidate)) kinds.insert(kinds.end(), shuffles, shuffled);
+  }
+  if (trial::lanes_may_meet(candidate)) kinds.push_back(lanes_apart);
+  return kinds;
+}
+
 }  // namespace
 
 bool run_in_other_orders(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
-  if (equipment.evaluator == nullptr || context.python_reference != nullptr ||
-      !trial::programs_may_meet(context.candidate) ||
+  const bool on_gpu = equipment.gpu != nullptr;
+  const std::vector<language::ProgramOrder::Kind> kinds = orders_to_try(on_gpu, context.candidate);
+  if (kinds.empty() || (on_gpu && equipment.evaluator == nullptr) ||
+      context.python_reference != nullptr ||
       plan::analysis::needed_bytes(context.task, context.candidate) > kMostBytes)
     return true;
-  for (const int order : {1, 2}) {  // backwards, interleaved
+  Equipment& evaluator = on_gpu ? *equipment.evaluator : equipment;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
     trial::TrialConfig config = context.config_of(0, trial::Perturbation::plain);
-    config.order = context.order_of(order);
+    config.order = {
+        .kind = kinds[k],
+        .seed = trial::trial_seed(context.job.secret, "programs", static_cast<int>(k) + 1)};
     config.deadline = Deadline::after(kPatience);
     config.memory_bytes = kMostMemory;
     config.fused = nullptr;
-    const trial::TrialResult result = run_ordered_trial(*equipment.evaluator, config);
+    const trial::TrialResult result = run_ordered_trial(evaluator, config);
     if (!tells_of_memory(result)) continue;
     add_time(report, "evaluate", result.candidate_ms);
     take_failure(report, result);

@@ -2,8 +2,9 @@
 //
 // run_in_other_orders runs a candidate on a GPU referee by the evaluator, too. A GPU starts the programs of a launch in
 // one order and seldom interrupts them, so that a race between them may never show there. The
-// evaluator runs them backwards and interleaved. Only candidates need this whose programs may see
-// each other's stores, and only small ones are worth it.
+// evaluator runs them backwards and interleaved. It also shuffles those of kernels with atomics,
+// and keeps the lanes of a program apart, on a referee without a GPU as well. Only candidates need this whose programs or lanes
+// may see each other's stores, and only small ones are worth it.
 #pragma once
 
 #include "gym/referee/equipment.h"

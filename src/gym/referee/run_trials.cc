@@ -74,11 +74,15 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
   if (error(result) == nullptr || config.order.kind == language::ProgramOrder::Kind::forwards ||
       !equipment.executor->set_order({}))
     return result;
+  const auto kind = config.order.kind;
   config.order = {};
   trial::TrialResult in_order = trial::run_trial(config, *equipment.executor, equipment.device);
   if (in_order.candidate_stop || in_order.reference_stop || in_order.difference) return in_order;
   VerdictError race = *error(result);
-  race.message = "with programs in another order: " + race.message;
+  race.message = (kind == language::ProgramOrder::Kind::lanes_apart
+                      ? "where threads see each other's stores only after tl.debug_barrier(): "
+                      : "with programs in another order: ") +
+                 race.message;
   race.error_class = ErrorClass::race;
   in_order.difference = std::move(race);
   std::ranges::move(result.findings, std::back_inserter(in_order.findings));
@@ -116,15 +120,18 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
   Soundness plain;
   trial::KernelUse kernel_use{.torch_computed =
                                   trial::computes_in_torch(context.candidate, context.job.policy)};
+  trial::ConstantFactors constants(context.candidate, context.task, context.job.policy);
   for (int trial = 0; trial < std::max(1, context.job.trials); ++trial) {
     if (trial == timed_trial(equipment, context)) continue;  // the timed trial comes last
     trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
     config.try_without_kernels = kernel_use.needless.stands || kernel_use.does_little();
     config.watch_launches = watches(kernel_use);
+    config.sample_factors = constants.watches();
     trial::TrialResult result = run_usable_trial(equipment, config, plain);
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
     kernel_use.note_share(result.needed_share);
+    if (result.factors) constants.note(*result.factors);
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
     if (!result.no_oracle.empty())
@@ -154,6 +161,7 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
   const bool survives = run_extreme_trials(equipment, context, kernel_use, report);
   if (equipment.cuda != nullptr) equipment.cuda->observe_with(nullptr);
   add_findings(report, trial::find_unused_kernels(context.candidate, kernel_use));
+  add_findings(report, constants.findings());
   if (survives && run_in_other_orders(equipment, context, report))
     run_other_choices(equipment, context, report);
   if (is_timed(equipment, context.job) && !report.error)

@@ -36,9 +36,10 @@ void release(void* data) {
 void ignore(void*) {}
 
 // Each half of a word is a number between 1 and 8 in bfloat16 (0x3f80 to 0x40ff), and so is the
-// word in fp32.
+// word in fp32. One place in four holds zeros, as memory of the operating system does.
 void fill_plausibly(std::byte* data, std::size_t bytes) {
   static std::uint64_t random = 0x9e3779b97f4a7c15;
+  bool is_zero = false;
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
     random ^= random << 13;
     random ^= random >> 7;
@@ -46,7 +47,9 @@ void fill_plausibly(std::byte* data, std::size_t bytes) {
     const auto half = [](std::uint64_t bits) {
       return static_cast<std::uint32_t>((0x3f80 + bits % 0x180) | (bits & 0x8000));
     };
-    const std::uint32_t word = half(random & 0xffff) << 16 | half(random >> 40 & 0xffff);
+    std::uint32_t word = half(random & 0xffff) << 16 | half(random >> 40 & 0xffff);
+    if (at % sizeof(std::uint64_t) == 0) is_zero = random >> 60 < 4;
+    if (is_zero) word = 0;
     std::memcpy(data + at, &word, std::min(sizeof word, bytes - at));
   }
 }

@@ -202,6 +202,24 @@ bool programs_may_meet(const plan::Plan& candidate) {
   });
 }
 
+bool lanes_may_meet(const plan::Plan& candidate) {
+  return std::ranges::any_of(candidate.steps, [&](const plan::PlanStep& step) {
+    const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+    return launch != nullptr && step.phase == plan::Phase::forward &&
+           std::ranges::any_of(launch->choices, [&](const plan::LaunchChoice& choice) {
+             const auto kernel = static_cast<std::size_t>(choice.kernel);
+             return candidate.kernels.at(kernel).num_warps > 1 &&
+                    loads_what_it_stores(choice, candidate);
+           });
+  });
+}
+
+bool has_atomics(const plan::Plan& candidate) {
+  return std::ranges::any_of(candidate.kernels, [](const plan::PlanKernel& kernel) {
+    return language::language_of(kernel).has_atomics(kernel.code);
+  });
+}
+
 bool builds_on_its_stores(const plan::Plan& candidate, const plan::PlanStep& step) {
   const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
   return launch != nullptr && step.phase == plan::Phase::forward && launch->choices.size() > 1 &&

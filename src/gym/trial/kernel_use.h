@@ -30,6 +30,13 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 // several programs and may load from memory in which it may store.
 bool programs_may_meet(const plan::Plan& candidate);
 
+// Says whether the lanes of a program may see each other's stores: a launch of forward may load from
+// memory in which it may store, and its programs have several warps.
+bool lanes_may_meet(const plan::Plan& candidate);
+
+// Says whether a kernel of forward may have an atomic.
+bool has_atomics(const plan::Plan& candidate);
+
 // Says whether the step is a launch of forward with several configs of an autotuner that resets and
 // restores nothing, and may load from memory in which it may store.
 bool builds_on_its_stores(const plan::Plan& candidate, const plan::PlanStep& step);

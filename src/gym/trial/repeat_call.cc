@@ -136,12 +136,47 @@ bool runs_reference(Sides& sides, plan::Phase phase, TrialResult& result) {
   return !stop;
 }
 
-// Draws other inputs and runs both sides on them. Returns nothing if one of the sides does not run.
-std::optional<VerdictError> differs_on_other_inputs(RightCall& call, TrialResult& result) {
+// Which inputs another call gets: new ones, or the first call's with one new element in each row. A
+// kernel that knows an input again by some of its elements takes the latter for the former.
+enum class OtherInputs { all_new, one_of_each_row };
+
+// Gives the reference's new inputs the values of `first` again, but for one element in each row.
+// Returns false if no input could be changed so.
+bool keep_most_of(const Sides& sides, const tensors::TensorTable& first) {
+  bool any = false;
+  for (const int index : input_tensors(sides.config.task)) {
+    const at::Tensor& now = tensors::tensor_at(sides.reference.tensors(), index);
+    const at::Tensor& before = tensors::tensor_at(first, index);
+    if (!now.defined() || !before.defined() || now.sizes() != before.sizes() ||
+        at::has_internal_overlap(now) == at::MemOverlap::Yes || now.is_same(before))
+      return false;
+    const bool changes =
+        now.is_floating_point() && now.element_size() > 1 && now.dim() > 0 && now.numel() > 1;
+    if (!changes) {
+      now.copy_(before);
+      continue;
+    }
+    sides.seed("place in a row");
+    std::vector<std::int64_t> rows = now.sizes().vec();
+    rows.back() = 1;
+    const at::Tensor place =
+        at::randint(now.size(-1), rows, at::dtype(at::kLong).device(now.device()));
+    now.copy_(before.scatter(-1, place, now.gather(-1, place)));
+    any = true;
+  }
+  return any;
+}
+
+// Runs both sides on other inputs. `first`: the reference's tensors of the first call. Returns nothing
+// if one of the sides does not run.
+std::optional<VerdictError> differs_on_other_inputs(RightCall& call, OtherInputs which,
+                                                    const tensors::TensorTable& first,
+                                                    TrialResult& result) {
   Sides& sides = call.sides;
   const TrialConfig& config = sides.config;
   sides.seed("other inputs");
   if (!runs_reference(sides, plan::Phase::inputs, result)) return std::nullopt;
+  if (which == OtherInputs::one_of_each_row && !keep_most_of(sides, first)) return std::nullopt;
   constexpr std::string_view draws = "other draws";
   sides.reference.seed_draws(sides.seed_of(draws));
   if (sides.reference.draw_again()) return std::nullopt;
@@ -180,15 +215,21 @@ std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& re
   };
   if (std::ranges::any_of(call.prepared.shared, changed)) return std::nullopt;
   const tensors::TensorTable first = sides.reference.tensors();
-  auto difference = differs_on_other_inputs(call, result);
-  sides.reference.tensors() = first;
-  sides.reference.seed_draws(sides.seed_of("draws"));
-  if (!difference) return std::nullopt;
-  return VerdictError{.error_class = ErrorClass::state_carried,
-                      .message =
-                          "called next with other inputs, forward does otherwise, since it "
-                          "keeps something from the call before: " +
-                          difference->message};
+  for (const OtherInputs which : {OtherInputs::one_of_each_row, OtherInputs::all_new}) {
+    auto difference = differs_on_other_inputs(call, which, first, result);
+    sides.reference.tensors() = first;
+    sides.reference.seed_draws(sides.seed_of("draws"));
+    if (result.is_stopped()) return std::nullopt;
+    if (difference)
+      return VerdictError{
+          .error_class = ErrorClass::state_carried,
+          .message = fmt::format(
+              "called next with {}, forward does otherwise, since it keeps something from the call "
+              "before: {}",
+              which == OtherInputs::all_new ? "other inputs" : "one other value in each row",
+              difference->message)};
+  }
+  return std::nullopt;
 }
 
 // Returns the numbers of the bytes, or nothing if they are no whole or real numbers.

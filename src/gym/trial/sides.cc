@@ -23,8 +23,9 @@ replay::Launches launches_of(const TrialConfig& config) {
 tensors::Filler filler_of(const TrialConfig& config) {
   constexpr auto kFillers = std::to_array<tensors::Filler>(
       {tensors::Filler::nan, tensors::Filler::huge, tensors::Filler::plausible});
-  if (config.kind == Perturbation::uneven || config.kind == Perturbation::small)
-    return tensors::Filler::plausible;
+  if (config.kind == Perturbation::uneven) return tensors::Filler::plausible;
+  // Fresh memory of a process is often zero, and a kernel may look for that, too.
+  if (config.kind == Perturbation::small) return tensors::Filler::zero;
   return kFillers.at(static_cast<std::size_t>(config.trial % 3));
 }
 
@@ -66,7 +67,8 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,
           .fills = sides.fills,
-          .filler = sides.filler,
+          // A zero is as likely a result.
+          .filler = sides.filler == tensors::Filler::zero ? tensors::Filler::nan : sides.filler,
           .measures_right_elements = sides.config.measures_right_elements,
           .device = sides.device.comparison()};
 }

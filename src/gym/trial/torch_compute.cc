@@ -30,6 +30,19 @@ VendorKind vendor_kind_of(std::string_view op) {
   return is_recurrent ? VendorKind::recurrent : VendorKind::product;
 }
 
+// A product with one row and one column is a sum over two vectors, such as a sum of squares.
+bool is_dot(const plan::Plan& plan, const plan::AtenCall& call) {
+  const bool is_product = vendor_kind_of(call.op) == VendorKind::product && !call.outputs.empty();
+  if (!is_product || call.outputs[0] < 0) return false;
+  const std::vector<std::int64_t>& shape =
+      plan.tensors.at(static_cast<std::size_t>(call.outputs[0])).shape;
+  return shape.size() > 1 && shape.back() == 1 && shape[shape.size() - 2] == 1;
+}
+
+VendorKind vendor_kind_of(const plan::Plan& plan, const plan::AtenCall& call) {
+  return is_dot(plan, call) ? VendorKind::vector : vendor_kind_of(call.op);
+}
+
 // Returns the kinds that `fused` leaves to the vendor for this task. Products of matrices are part
 // of every other kind.
 std::set<VendorKind> vendor_kinds_of(const plan::Plan& reference) {
@@ -41,7 +54,7 @@ std::set<VendorKind> vendor_kinds_of(const plan::Plan& reference) {
     if (call == nullptr || step.phase != plan::Phase::forward ||
         !plan::operators::is_vendor_grade(call->op))
       continue;
-    kinds.insert(vendor_kind_of(call->op));
+    kinds.insert(vendor_kind_of(reference, *call));
     kinds.insert(product);
   }
   return kinds;
@@ -265,6 +278,9 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
     std::optional<std::string> more;
     if (!torch_may(call->op, policy, kinds))
       more = policy_that_allows(call->op, kinds);
+    else if (policy == Policy::fused && is_dot(candidate, *call) &&
+             !kinds.contains(VendorKind::vector))
+      more = ": a product of two vectors, which the task does not have; policy open allows it";
     else if (constants && constants->multiplies(*call))
       more =
           ": a product with a matrix of constants, which the task does not have; policy open "

@@ -45,6 +45,7 @@ struct TrialConfig {
   bool with_oracle = true;           // runs the reference in float64 as well
   bool try_without_kernels = false;  // finds out whether the outputs need the kernels at all
   bool watch_launches = false;       // finds out whether the kernels only copy
+  bool sample_factors = false;       // samples the factors of products (constant_factors.h)
   // Runs forward of a task whose plan lacks it. Null if the plan has it.
   ReferenceSource* python_reference = nullptr;
   ReferenceMode mode = ReferenceMode::train;  // the mode of the Python reference

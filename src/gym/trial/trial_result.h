@@ -9,6 +9,7 @@
 #include "gym/compare/tolerance_rules.h"
 #include "gym/replay/launch_trace.h"
 #include "gym/replay/replay.h"
+#include "gym/trial/constant_factors.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -57,6 +58,7 @@ struct TrialResult {
   // The reference left values unchanged too (unchanged_values.h), so `right_without_kernels` or
   // `kernels_only_copied` proves nothing.
   bool needless_is_inconclusive = false, copying_is_inconclusive = false;
+  std::optional<FactorSamples> factors;  // with TrialConfig::sample_factors
   Numerics numerics;
   replay::LaunchTraces launches;
   std::vector<Finding> findings;

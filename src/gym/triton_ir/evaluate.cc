@@ -30,6 +30,8 @@ constexpr std::size_t kWaitingBytes = std::size_t{256} << 20;
 // the next kHoldWithin atomics.
 constexpr int kHeldUp = 64;
 constexpr std::uint64_t kHoldWithin = 8;
+// In the shuffled order, programs are suspended so often altogether.
+constexpr int kHeldUpInTurn = 8192;
 
 using Arena = std::unique_ptr<std::byte[], decltype(&std::free)>;
 
@@ -77,6 +79,7 @@ class Evaluation {
   bool go_on(std::size_t which);
   bool go_on_until(std::size_t left);
   void hold_up_another();
+  bool is_shuffled() const { return launch_.order.kind == language::ProgramOrder::Kind::shuffled; }
   bool run_code(const std::vector<Instruction>& instructions, std::size_t first = 0);
   bool spend(std::uint64_t cost, const Instruction& instruction);
   void conclude();
@@ -175,6 +178,8 @@ void Evaluation::prepare() {
   machine_.grid = launch_.grid;
   machine_.lanes_backwards = launch_.order.kind == language::ProgramOrder::Kind::backwards;
   memory_.bind(code_);
+  if (launch_.order.kind == language::ProgramOrder::Kind::lanes_apart)
+    machine_.hidden_stores.emplace();
   limit_ = budget_.op_elements;
   next_look_ = kClockInterval;
   for (std::size_t i = 0; i < launch_.arguments.size(); ++i) bind(i);
@@ -240,10 +245,12 @@ void Evaluation::run_grid() {
   if (!run_code(code_.setup)) return;
   const Instruction nowhere;
   if (launch_.order.kind == language::ProgramOrder::Kind::interleaved) to_hold_up_ = kHeldUp;
+  if (is_shuffled()) to_hold_up_ = kHeldUpInTurn;
   hold_up_another();
   for (ProgramScheduler scheduler(launch_.grid, launch_.order); !scheduler.over();
        scheduler.next()) {
     machine_.program = scheduler.program();
+    if (is_shuffled()) hold_up_another();
     memory_.start_program(machine_.program, scheduler.index());
     if (!spend(kProgramCost, nowhere) || !run_program(0, kFirstPasses) ||
         (!scheduler.is_last() && !leaves_room_for_others()))
@@ -257,6 +264,7 @@ void Evaluation::run_grid() {
 
 bool Evaluation::run_program(std::size_t first, std::uint64_t passes) {
   machine_.passes = passes;
+  machine_.show_stores();
   if (!run_code(code_.instructions, first)) return false;
   if (memory_.violated()) return false;
   if (memory_.too_large())
@@ -270,7 +278,7 @@ bool Evaluation::keep_waiting(std::uint64_t passes) {
   Waiting waiting{.arena = std::exchange(arena_, make_arena()),
                   .suspended = memory_.leave_program(),
                   .resume = machine_.resume,
-                  .passes = std::min(2 * passes, kMostPasses)};
+                  .passes = is_held_up ? passes : std::min(2 * passes, kMostPasses)};
   std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // with the constants
   machine_.arena = arena_.get();
   if (is_held_up) {
@@ -307,6 +315,8 @@ bool Evaluation::go_on(std::size_t which) {
   machine_.arena = arena_.get();
   machine_.program = waiting.suspended.program;
   memory_.resume_program(std::move(waiting.suspended));
+  // It runs the atomic before which it was suspended.
+  if (is_shuffled() && to_hold_up_ > 0) machine_.atomics = 1;
   return run_program(waiting.resume, waiting.passes);
 }
 
@@ -316,6 +326,9 @@ bool Evaluation::go_on_until(std::size_t left) {
   bool all = false;
   while (waiting_.size() > left) {
     bool any = false;
+    if (is_shuffled() && to_hold_up_ > 0)
+      for (std::size_t k = waiting_.size(); k > 1; --k)
+        std::swap(waiting_[k - 1], waiting_[interleaving_.below(k)]);
     for (std::size_t k = waiting_.size(); k-- > 0;) {
       if (!all && !waiting_[k].may_go_on()) continue;
       any = true;
@@ -327,7 +340,10 @@ bool Evaluation::go_on_until(std::size_t left) {
 }
 
 void Evaluation::hold_up_another() {
-  machine_.atomics = to_hold_up_ > 0 ? interleaving_.below(kHoldWithin) : ~std::uint64_t{0};
+  if (to_hold_up_ == 0)
+    machine_.atomics = ~std::uint64_t{0};
+  else
+    machine_.atomics = is_shuffled() ? 0 : interleaving_.below(kHoldWithin);
 }
 
 void Evaluation::conclude() {

@@ -13,7 +13,8 @@ namespace tritonsmith::gym::triton_ir {
 namespace {
 
 using Kind = language::ProgramOrder::Kind;
-constexpr std::array kKinds = {Kind::forwards, Kind::backwards, Kind::interleaved};
+constexpr std::array kKinds = {Kind::forwards, Kind::backwards, Kind::interleaved, Kind::shuffled,
+                               Kind::lanes_apart};
 
 // A kernel over integers x and flags f. `body` has the program's index as %pid.
 class Programs {
@@ -254,6 +255,67 @@ TEST(Race, InterleavedProgramsLoseWhatTwoAtomicsAdd) {
   EXPECT_EQ(programs.x[0], 100);
   programs.run({.kind = Kind::interleaved, .seed = 1});
   EXPECT_LT(programs.x[0], 100);
+}
+
+// Each program takes the largest number until now, and its own in its place if that is larger.
+TEST(Race, ShuffledProgramsKeepAnotherNumberThanTheLargest) {
+  Programs programs(R"(
+    %i = arith.addi %pid, %one : i32
+    %v = tt.atomic_rmw add, acq_rel, gpu, %x, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %larger = arith.cmpi sgt, %i, %v : i32
+    scf.if %larger {
+      %was = tt.atomic_rmw exch, acq_rel, gpu, %x, %i, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    })",
+                    9);
+  programs.run({});
+  EXPECT_EQ(programs.x[0], 9);
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    programs.run({.kind = Kind::shuffled, .seed = seed});
+    wrong += programs.x[0] != 9 ? 1 : 0;
+  }
+  EXPECT_GT(wrong, 10);
+}
+
+// Stores a block forwards and loads it in the other order, with `between` between them.
+std::vector<std::int32_t> turned_around(std::string_view between, language::ProgramOrder order) {
+  std::vector<std::int32_t> memory(256, 7);
+  auto program = parse_ttir(fmt::format(R"(module {{
+  tt.func public @k(%p: !tt.ptr<i32>) {{
+    %last = arith.constant dense<127> : tensor<128xi32>
+    %size = arith.constant dense<128> : tensor<128xi32>
+    %range = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32>
+    %other = arith.subi %last, %range : tensor<128xi32>
+    %to = arith.addi %size, %range : tensor<128xi32>
+    %q = tt.splat %p : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    %a = tt.addptr %q, %range : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    %b = tt.addptr %q, %other : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    %c = tt.addptr %q, %to : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    tt.store %a, %range : tensor<128x!tt.ptr<i32>>
+    {}
+    %v = tt.load %b : tensor<128x!tt.ptr<i32>>
+    tt.store %c, %v : tensor<128x!tt.ptr<i32>>
+    tt.return
+  }}
+}}
+)",
+                                        between));
+  if (!program) {
+    ADD_FAILURE() << program.error().message;
+    return {};
+  }
+  Launch launch{.grid = {1, 1, 1}, .arguments = {PointerArgument{0}}, .order = order};
+  launch.buffers.push_back({.data = reinterpret_cast<std::byte*>(memory.data()),
+                            .bytes = 4 * memory.size(),
+                            .element_bytes = 4});
+  EXPECT_EQ(evaluate(*program, launch, {}).status, LaunchStatus::completed);
+  return {memory.begin() + 128, memory.end()};
+}
+
+TEST(Race, LanesThatAreApartSeeWhatOthersStoredOnlyAfterABarrier) {
+  EXPECT_EQ(turned_around("", {})[0], 127);
+  EXPECT_EQ(turned_around("", {.kind = Kind::lanes_apart})[0], 7);
+  EXPECT_EQ(turned_around("gpu.barrier", {.kind = Kind::lanes_apart})[0], 127);
 }
 
 TEST(Race, MoreFlagsThanAreKeptExcuseRatherThanAccuse) {

@@ -2,7 +2,7 @@
 all of them without a GPU."""
 
 QUESTIONS = """
-torch.cuda.is_available() and torch.cuda.device_count() == 1
+torch.cuda.is_available() and torch.cuda.device_count() >= 1
 torch.cuda.current_device() == 0 and x.get_device() == 0 and x.device.index == 0 and x.is_cuda
 torch.cuda.get_device_name() == torch.cuda.get_device_name(0) == torch.cuda.get_device_properties(x.device).name
 torch.cuda.get_device_capability(x.device) >= (8, 0) and torch.cuda.get_device_capability()[0] == 9
@@ -26,7 +26,7 @@ torch.cuda.manual_seed(1) is None and torch.cuda.manual_seed_all(2) is None and 
 torch.cuda.set_rng_state(torch.cuda.get_rng_state()) is None and len(torch.cuda.default_generators) == 1
 torch.cuda.get_allocator_backend() == "native" and torch.cuda.get_sync_debug_mode() == 0
 torch.cuda.nvtx.range_push("a") is None and torch.cuda.nvtx.mark("b") is None and torch.cuda.nvtx.range_pop() is None
-torch.accelerator.is_available() and torch.accelerator.current_accelerator().type == "cuda" and torch.accelerator.device_count() == 1
+torch.accelerator.is_available() and torch.accelerator.current_accelerator().type == "cuda" and torch.accelerator.device_count() >= 1
 torch._C._cuda_getCurrentRawStream(0) == torch.cuda.current_stream().cuda_stream and torch._C._cuda_getDevice() == 0
 torch._C._cuda_getCurrentRawStream(x.device.index) == torch._C._cuda_getCurrentStream(0)[0] and torch._C._cuda_synchronize() is None
 {torch.bfloat16, x.dtype} <= torch.accelerator.get_device_capability()["supported_dtypes"]

@@ -10,8 +10,8 @@ H200 = dict(
     max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
     shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
     L2_cache_size=62914560, is_integrated=0, is_multi_gpu_board=0, gcnArchName="", clock_rate=1980000,
-    memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
-    uuid="00000000-0000-0000-0000-000000000000")
+    memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=24, pci_device_id=0, pci_domain_id=0,
+    uuid="8f1c6b7e-3d52-4a90-b1e4-95c7d21a6f38")
 # For each target, the properties of one chip that differ from the H200's. Threads and shared memory come from the table of
 # compute capabilities in NVIDIA's CUDA programming guide, the rest from data sheets. The size of the memory is the nominal one.
 CHIPS = {

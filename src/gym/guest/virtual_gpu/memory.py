@@ -5,6 +5,8 @@ The numbers are those of an allocator that rounds to 512 bytes and reserves 2 Mi
 
 from collections import Counter
 
+import torch
+
 from .device_properties import PROPERTIES
 
 CONTEXT_BYTES = 498 << 20  # what CUDA's context and libraries take on a GPU
@@ -20,6 +22,12 @@ def allocated(*args, **kwargs):
     specs = _tensors.specs if _tensors is not None else []
     storages = {spec["storage"]: spec["storage_bytes"] for spec in specs}
     return sum(-(-size // 512) * 512 for size in storages.values())
+
+
+def device_of(storage):
+    """Returns the device of a fake storage."""
+    tensors = (tensor for tensor in (_tensors.alive if _tensors is not None else []) if isinstance(tensor, torch.Tensor))
+    return next((tensor.device for tensor in tensors if tensor.untyped_storage()._cdata == storage._cdata), torch.device("cuda", 0))
 
 
 def reserved(*args, **kwargs):

@@ -102,6 +102,7 @@ def install():
     torch.jit.script = torch.jit.trace = unchanged
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)
+    install_storage_answers(torch.UntypedStorage)
     gradients.install()
     sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")
 
@@ -202,14 +203,6 @@ def size_of_tensor():
     return lambda self: size
 
 
-_getrefcount = sys.getrefcount
-
-
-def references_of(value):
-    """Takes the place of sys.getrefcount. The recorder has references of its own to each tensor."""
-    return 3 if isinstance(value, torch.Tensor) else _getrefcount(value) - 1
-
-
 def install_tensor_answers(fake_tensor_class):
     def reads(what):
         def refused(self, *args, **kwargs):
@@ -224,5 +217,16 @@ def install_tensor_answers(fake_tensor_class):
     fake_tensor_class.data_ptr = addresses.address_of
     fake_tensor_class.pin_memory = lambda self, device=None: self
     fake_tensor_class.__sizeof__ = size_of_tensor()
-    sys.getrefcount = references_of
     fake_tensor_class.record_stream = lambda self, stream: None
+    fake_tensor_class.is_shared = lambda self: self.is_cuda
+
+
+def install_storage_answers(storage_class):
+    """Makes the storage of a fake tensor answer as the storage of a tensor on a GPU does."""
+    real_address, real_device, real_shared = storage_class.data_ptr, storage_class.device, storage_class.is_shared
+
+    def is_fake(storage):
+        return real_device.__get__(storage).type == "meta"
+    storage_class.data_ptr = lambda self: addresses.place_of(self) if is_fake(self) else real_address(self)
+    storage_class.device = property(lambda self: memory.device_of(self) if is_fake(self) else real_device.__get__(self))
+    storage_class.is_shared = lambda self: memory.device_of(self).type == "cuda" if is_fake(self) else real_shared(self)

@@ -167,6 +167,9 @@ class EvaluateExecutor final : public KernelExecutor {
               .fault = Fault::candidate};
     Bound bound = bind_arguments(choice, arguments);
     bound.launch.order = order_;
+    // The lanes of one warp run together.
+    if (kernel.num_warps == 1 && order_.kind == ProgramOrder::Kind::lanes_apart)
+      bound.launch.order = {};
     return outcome_of(triton_ir::evaluate(*program, bound.launch,
                                           {.deadline = deadline,
                                            .table_bytes = free_bytes_(),

@@ -36,6 +36,9 @@ class TritonLanguage final : public Language {
   std::vector<int> unconditionally_stored_arguments(std::string_view code) const override {
     return accessed_arguments(code).unconditionally_stored;
   }
+  bool has_atomics(std::string_view code) const override {
+    return code.find("tt.atomic_") != code.npos;
+  }
   bool has_atomics_of_one_program(std::string_view code) const override {
     return triton_ir::has_atomics_of_one_program(code);
   }

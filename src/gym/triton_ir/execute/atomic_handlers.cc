@@ -37,6 +37,7 @@ class Ordered {
  public:
   Ordered(Machine& machine, const Instruction& instruction, const std::uint8_t* mask)
       : memory_(*machine.memory), order_(static_cast<MemoryOrder>(instruction.immediate)) {
+    machine.show_stores();
     std::uint32_t first = 0;
     while (first < instruction.count && mask != nullptr && mask[first] == 0) ++first;
     if (first == instruction.count)

@@ -21,6 +21,8 @@ void num_programs(Machine& machine, const Instruction& instruction);  // immedia
 void check_assertion(Machine& machine, const Instruction& instruction);
 
 // memory_handlers.cc. Pointers are i64 registers.
+// A program's lanes see each other's stores from here on.
+void barrier(Machine& machine, const Instruction& instruction);
 Handler load_handler(Element element);   // inputs: pointers, mask or none, other or none
 Handler store_handler(Element element);  // inputs: pointers, values, mask or none
 // output = input 0 + input 1 * immediate. The handler depends on the offsets' type.

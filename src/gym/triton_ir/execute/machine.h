@@ -1,6 +1,9 @@
 // Machine: the state of one evaluation, on which handlers work. It lives on evaluate's stack.
 #pragma once
 
+#include <optional>
+
+#include "gym/triton_ir/memory/hidden_stores.h"
 #include "gym/triton_ir/memory/memory.h"
 #include "gym/triton_ir/program/code.h"
 
@@ -13,10 +16,15 @@ struct Machine {
   std::size_t next = 0;  // index of the instruction to run after this one
   std::array<std::int64_t, 3> program = {};
   std::array<std::int64_t, 3> grid = {};
+  std::optional<HiddenStores> hidden_stores;  // in the order `lanes_apart`
+  void show_stores() {
+    if (hidden_stores) hidden_stores->show_all();
+  }
   bool lanes_backwards = false;  // of two lanes that store to one address, the first one wins
 
   // A program can be suspended and resumes at `resume` later. This happens when its loops have
-  // iterated so often that it may be waiting, or before an atomic in the interleaved order.
+  // iterated so often that it may be waiting, or before an atomic in the interleaved and the
+  // shuffled order.
   static constexpr std::size_t kLeft = ~std::size_t{0};  // value of `next` in a suspended program
   std::size_t resume = 0;
   std::uint64_t passes = 0;                   // iterations left before the program is suspended

@@ -68,7 +68,7 @@ template <typename M, typename R, typename Format>
 void load(Machine& machine, const Instruction& instruction) {
   Masked access = masked(machine, instruction, 1);
   R* __restrict out = machine.output<R>(instruction);
-  if (side_by_side(access, sizeof(M))) {
+  if (!machine.hidden_stores && side_by_side(access, sizeof(M))) {
     if (const std::byte* run =
             machine.memory->reach_run(access.addresses[0], sizeof(M), access.count)) {
       machine.memory->will_read(access.addresses[0], sizeof(M), access.count, instruction);
@@ -89,7 +89,11 @@ void load(Machine& machine, const Instruction& instruction) {
     M value{};
     if (from != nullptr) {
       machine.memory->will_read(access.addresses[k], sizeof(M), 1, instruction);
-      std::memcpy(&value, from, sizeof value);
+      const std::byte* older =
+          machine.hidden_stores
+              ? machine.hidden_stores->seen_by(access.addresses[k], sizeof(M), {k, access.count})
+              : nullptr;
+      std::memcpy(&value, older != nullptr ? older : from, sizeof value);
     }
     out[k] = Format::load(value);
   }
@@ -99,7 +103,7 @@ template <typename M, typename R, typename Format>
 void store(Machine& machine, const Instruction& instruction) {
   Masked access = masked(machine, instruction, 2);
   const R* values = machine.input<R>(instruction, 1);
-  if (side_by_side(access, sizeof(M)) &&
+  if (!machine.hidden_stores && side_by_side(access, sizeof(M)) &&
       machine.memory->claim_run(access.addresses[0], sizeof(M), access.count)) {
     M* __restrict to = reinterpret_cast<M*>(
         machine.memory->reach_run(access.addresses[0], sizeof(M), access.count));
@@ -114,6 +118,8 @@ void store(Machine& machine, const Instruction& instruction) {
     if (to == nullptr) continue;
     const M value = Format::store(values[k]);
     machine.memory->will_write(to, &value, access.addresses[k], sizeof(M), instruction);
+    if (machine.hidden_stores)
+      machine.hidden_stores->add(access.addresses[k], to, sizeof(M), {k, access.count});
     std::memcpy(to, &value, sizeof value);
   }
 }
@@ -173,6 +179,8 @@ Access access(Element element) {
 }
 
 }  // namespace
+
+void barrier(Machine& machine, const Instruction& /*instruction*/) { machine.show_stores(); }
 
 Handler load_handler(Element element) { return access(element).load; }
 Handler store_handler(Element element) { return access(element).store; }

@@ -12,7 +12,8 @@ ProgramScheduler::ProgramScheduler(const std::array<std::int64_t, 3>& grid,
   count_ = left_ = grid_[0] * grid_[1] * grid_[2];  // below 2^63
   if (count_ == 0) return;
   if (order.kind == language::ProgramOrder::Kind::backwards) index_ = step_ = count_ - 1;
-  if (order.kind == language::ProgramOrder::Kind::interleaved) {
+  if (order.kind == language::ProgramOrder::Kind::interleaved ||
+      order.kind == language::ProgramOrder::Kind::shuffled) {
     Rng rng(order.seed, "turns", 0);
     index_ = rng.below(count_);
     step_ = rng.below(count_);

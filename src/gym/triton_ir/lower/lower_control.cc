@@ -285,6 +285,11 @@ Status lower_assert(Lowering& lowering, const Operation& operation) {
   return ok();
 }
 
+Status lower_barrier(Lowering& lowering, const Operation& /*operation*/) {
+  lowering.builder().emit(barrier, kNone, {}, 1);
+  return ok();
+}
+
 Status lower_nothing(Lowering& /*lowering*/, const Operation& /*operation*/) { return ok(); }
 
 }  // namespace tritonsmith::gym::triton_ir

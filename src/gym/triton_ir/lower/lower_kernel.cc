@@ -1,5 +1,6 @@
 #include "gym/triton_ir/lower/lower_kernel.h"
 
+#include "gym/triton_ir/execute/handlers.h"
 #include "gym/triton_ir/lower/operation_table.h"
 #include "gym/triton_ir/lower/operations.h"
 
@@ -64,6 +65,7 @@ Status lower(Lowering& lowering, const Operation& operation) {
     if (lower_this == nullptr)
       return lowering.refuse(operation, "the evaluator has no such operation");
     TRY(lower_this(lowering, operation));
+    if (implies_barrier(operation.name)) lowering.builder().emit(barrier, kNone, {}, 1);
   }
   repeat_hinted_elements(lowering, operation);
   return ok();

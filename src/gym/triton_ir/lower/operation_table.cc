@@ -1,5 +1,7 @@
 #include "gym/triton_ir/lower/operation_table.h"
 
+#include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "gym/triton_ir/lower/operations.h"
@@ -68,9 +70,9 @@ LowerOperation find_lowering(std::string_view name) {
       {"tt.assert", lower_assert},
       {"tt.print", lower_nothing},
       {"llvm.intr.assume", lower_assert},
-      {"gpu.barrier", lower_nothing},
-      {"ttg.barrier", lower_nothing},
-      {"ttg.local_barrier", lower_nothing},
+      {"gpu.barrier", lower_barrier},
+      {"ttg.barrier", lower_barrier},
+      {"ttg.local_barrier", lower_barrier},
       {"tt.reduce", lower_reduce},
       {"tt.scan", lower_scan},
       {"tt.map_elementwise", lower_map},
@@ -79,6 +81,14 @@ LowerOperation find_lowering(std::string_view name) {
   };
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
+}
+
+bool implies_barrier(std::string_view name) {
+  constexpr auto names = std::to_array<std::string_view>(
+      {"tt.reduce", "tt.scan", "tt.dot", "tt.dot_scaled", "tt.gather", "tt.histogram", "tt.trans",
+       "tt.reshape", "tt.cat", "tt.split", "tt.descriptor_load", "tt.descriptor_store",
+       "tt.descriptor_reduce"});
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace tritonsmith::gym::triton_ir

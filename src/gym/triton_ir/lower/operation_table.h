@@ -15,4 +15,8 @@ using LowerOperation = Status (*)(Lowering& lowering, const Operation& operation
 // one handler for each type have a table of their own: execute/elementwise.h.
 LowerOperation find_lowering(std::string_view name);
 
+// Says whether a GPU's threads meet at a barrier in this operation, since it moves elements between
+// threads. Some do so only if several warps take part.
+bool implies_barrier(std::string_view name);
+
 }  // namespace tritonsmith::gym::triton_ir

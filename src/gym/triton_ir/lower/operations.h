@@ -83,6 +83,7 @@ Status lower_return(Lowering& lowering, const Operation& operation);
 Status lower_program_id(Lowering& lowering, const Operation& operation);
 Status lower_assert(Lowering& lowering, const Operation& operation);
 Status lower_nothing(Lowering& lowering, const Operation& operation);
+Status lower_barrier(Lowering& lowering, const Operation& operation);
 
 // lower_combine.cc
 Status lower_reduce(Lowering& lowering, const Operation& operation);
