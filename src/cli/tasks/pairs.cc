@@ -86,7 +86,7 @@ Status judge_pairs(const std::vector<Task>& tasks, const PairsOptions& options,
                                .policy = options.policy,
                                .backend = options.backend,
                                .trials = options.trials,
-                               .in_flight = static_cast<std::size_t>(4 * options.slots)};
+                               .in_flight = static_cast<std::size_t>(8 * options.slots)};
   const auto tell = [&](const pairs::PairCounts& counts) {
     progress.advance_to(
         counts.before + counts.accepted + counts.rejected + counts.failed + counts.written,

@@ -36,8 +36,9 @@ namespace tritonsmith::gym::capture {
 struct CaptureConfig {
   // The number of guests that run at the same time, each under a uid of its own.
   int slots = std::max(2, usable_cores());
-  // The number of compile workers. They have a little more than half of the guests' work.
-  int compilers = std::max(1, usable_cores() / 2);
+  // The number of compile workers. They have a little more than half of the guests' work. With a
+  // single one, all jobs would at times wait for it on one core.
+  int compilers = std::max(2, usable_cores() / 2);
   // Keeps a second warm zygote, which takes over if the first one dies. The spare costs some 300 MB
   // of memory, and several seconds of one core once.
   bool spare_zygote = usable_cores() >= 4;

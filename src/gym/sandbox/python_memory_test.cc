@@ -36,5 +36,20 @@ TEST(KeepingAllocator, GivesNoBlockTwice) {
   }
 }
 
+TEST(KeepingAllocator, LaysBlocksOfObjectsSideBySide) {
+  const BlockAllocator memory = keeping_allocator();
+  std::set<char*> blocks;
+  for (int i = 0; i < 40; ++i)
+    blocks.insert(static_cast<char*>(memory.allocate(memory.context, kLarge)));
+  ASSERT_EQ(blocks.size(), 40U);
+  int neighbours = 0;
+  for (char* block : blocks) {
+    block[0] = block[kLarge - 1] = 1;
+    neighbours += blocks.contains(block + kLarge) ? 1 : 0;
+  }
+  EXPECT_GE(neighbours, 36);  // two reserves of 32 blocks, after some that were given back
+  for (char* block : blocks) memory.release(memory.context, block, kLarge);
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::sandbox

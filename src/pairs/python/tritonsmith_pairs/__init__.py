@@ -1,6 +1,7 @@
 """Makes a Triton solution of a PyTorch module from what torch.compile's Inductor writes for it, on a machine without a GPU.
 
     inductor.py       runs Inductor over the module, on fake tensors and the virtual GPU, and takes its source text
+    shortcuts.py      leaves out what torch would do for nobody
     decompositions.py writes operators that Inductor leaves to torch as others
     kernels.py        turns each generated kernel into a plain @triton.jit function; tidy.py makes its body readable
     layout.py         lays the text out

@@ -7,6 +7,7 @@ from . import bindings, convolutions, operators, products, sharing
 from .errors import NoPair
 from .helpers import dotted
 from .kernels import Kernel, Launch, kernel_name, operators_of, own_words, words_of
+from .nodes import walk
 from .tidy import fresh
 
 IGNORED = ("args.clear", "assert_size_stride", "assert_alignment", "torch.cuda.set_device")
@@ -68,7 +69,7 @@ class Forward:
         return kernels
 
     def bind(self, graph, model):
-        call = next(node for node in ast.walk(self.module) if isinstance(node, ast.FunctionDef) and node.name == "call")
+        call = next(node for node in walk(self.module) if isinstance(node, ast.FunctionDef) and node.name == "call")
         self.call = call
         given = []
         for statement in statements(call):
@@ -207,7 +208,7 @@ class Forward:
         if isinstance(node, (ast.Tuple, ast.List)):
             inside = ", ".join(self.value(element, words) for element in node.elts)
             return f"[{inside}]" if isinstance(node, ast.List) else f"({inside}{',' if len(node.elts) == 1 else ''})"
-        if any(isinstance(inner, ast.Name) and inner.id in {**self.expressions, **self.waiting} for inner in ast.walk(node)):
+        if any(isinstance(inner, ast.Name) and inner.id in {**self.expressions, **self.waiting} for inner in walk(node)):
             raise NoPair("unknown_value", ast.unparse(node)[:200])
         return ast.unparse(node)
 

@@ -5,6 +5,8 @@ A kernel of Inductor's calls `triton_helpers.max2(x, 1)`. Here that becomes `tl.
 
 import ast
 
+from .nodes import walk
+
 # name in the file -> (its source, names of the others that it needs)
 SOURCES = {
     "larger": ('''
@@ -154,7 +156,7 @@ class Replace(ast.NodeTransformer):
             self.unknown.add(name)
             return node
         expression = ast.parse(CALLS[name], mode="eval").body
-        for used in ast.walk(expression):
+        for used in walk(expression):
             if isinstance(used, ast.Name) and used.id in SOURCES:
                 self.need(used.id)
         return Substitute(dict(zip("ABCDEF", node.args))).visit(expression)

@@ -12,7 +12,6 @@ import warnings
 
 import torch
 import torch._dynamo
-import torch._dynamo.guards
 import torch._dynamo.repro.after_aot as after_aot
 import torch._dynamo.symbolic_convert
 import torch._inductor.config as config
@@ -21,17 +20,15 @@ import torch.fx.experimental.proxy_tensor as proxy_tensor
 import triton
 import triton.runtime.cache
 from torch._inductor import compile_fx, graph
-from torch._inductor.sizevars import SizeVarAllocator, join_dimensions
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
-from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
 from tritonsmith_guest import virtual_gpu
 from tritonsmith_guest.device_properties import PROPERTIES
 from tritonsmith_guest.triton_driver import VirtualDriver
 
-from . import decompositions
+from . import decompositions, shortcuts
 from .errors import NoPair
 
 # Settings under which the code is plainest: no memory reuse, no choices that only a measurement could make, no checks.
@@ -97,25 +94,15 @@ def install_inductor():
     for kind in ("flash", "mem_efficient", "cudnn"):
         getattr(torch.backends.cuda, f"enable_{kind}_sdp")(False)
     torch._C._set_cudnn_enabled(False)
-    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # it flushes the caches to time guards that nobody uses
     torch._dynamo.symbolic_convert.get_funcname = lambda *place: None  # for logs: it reads large files of torch to name a line
     after_aot.save_graph_repro = lambda *args, **kwargs: None  # it writes each graph down, for a trace that nobody reads
     proxy_tensor.CONSTANT_NUMEL_LIMIT = 0  # it would compute with constants on a GPU, as of `torch.tensor(0.0, device=x.device)`
     torch._dynamo.config.ignore_logging_functions.add(warnings.warn)
     torch._dynamo.config.allow_rnn = True
     triton.runtime.cache.triton_key()  # a hash of Triton's files, which a guest would compute for each product
-    SizeVarAllocator._simplify_with_ranges = simplify_with_ranges
     decompositions.install()
+    shortcuts.install()
     graph.GraphLowering.compile_to_module = graph.GraphLowering._compile_to_module = take_text
-
-
-inductors_simplify_with_ranges = SizeVarAllocator._simplify_with_ranges
-
-
-def simplify_with_ranges(self, index, ranges):
-    """As Inductor's, which first has sympy compare each variable with its range. Only divisions of an index need that."""
-    plain = join_dimensions(self.simplify(index))
-    return inductors_simplify_with_ranges(self, index, ranges) if plain.has(ModularIndexing, FloorDiv) else plain
 
 
 def setattr_dotted(target, name, value):

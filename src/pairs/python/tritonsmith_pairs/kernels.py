@@ -7,6 +7,7 @@ import re
 from . import blocks, helpers, layout, tidy
 from .errors import NoPair
 from .helpers import dotted
+from .nodes import walk
 
 KINDS = {"pointwise": "pointwise", "reduction": "reduction", "persistent_reduction": "reduction"}
 GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz", "Grid2DWithYZOverflow": "xy"}
@@ -93,7 +94,7 @@ class Kernel:
                 continue
             if shared not in self.needed:
                 self.needed.append(shared)
-            for node in ast.walk(self.function):
+            for node in walk(self.function):
                 if isinstance(node, ast.Name) and node.id == function.name:
                     node.id = shared
         self.others = kept
@@ -129,7 +130,7 @@ class Kernel:
             self.argument_names.setdefault(old, new)
         for old, new in sizes.items():
             self.argument_names.setdefault(old, new)
-        for node in ast.walk(self.function):
+        for node in walk(self.function):
             if isinstance(node, ast.Name) and node.id in self.argument_names:
                 node.id = self.argument_names[node.id]
             if isinstance(node, ast.arg) and node.arg in self.argument_names:
@@ -160,7 +161,7 @@ class Kernel:
 
     def scans_products(self):
         return any(isinstance(node, ast.Call) and dotted(node.func) == "tl.associative_scan"
-                   and dotted(node.args[2]) == "product_of" for node in ast.walk(self.function))
+                   and dotted(node.args[2]) == "product_of" for node in walk(self.function))
 
     def continued(self, axis, count):
         """The third axis continues the second where the kernel counts programs along both."""

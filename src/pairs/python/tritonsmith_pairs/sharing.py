@@ -8,6 +8,7 @@ kernel serves all launches. All others become constants of the kernel (tl.conste
 import ast
 import re
 
+from .nodes import walk
 from .tidy import fresh
 
 TRITON = {"tl", "triton", "libdevice"}
@@ -34,7 +35,7 @@ def skeleton(kernel):
     if kernel.others:
         return id(kernel)
     local = {a.arg for a in kernel.function.args.args}
-    local |= {n.id for n in ast.walk(kernel.function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    local |= {n.id for n in walk(kernel.function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     numbered, parts = {}, []
 
     def visit(node):
@@ -64,7 +65,7 @@ def is_number(node):
 
 def numbers_of(function):
     """Yields (parent, field, place in the field or None, number) for each number, in the same order for equal skeletons."""
-    for parent in ast.walk(function):
+    for parent in walk(function):
         for field, value in ast.iter_fields(parent):
             for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
                 if isinstance(child, ast.AST) and is_number(child):
@@ -75,7 +76,7 @@ def merge(group, launches):
     """The first kernel of the group takes the place of all."""
     first = group[0]
     places = list(zip(*(list(numbers_of(kernel.function)) for kernel in group)))
-    taken = {n.id for n in ast.walk(first.function) if isinstance(n, ast.Name)} | set(TRITON)
+    taken = {n.id for n in walk(first.function) if isinstance(n, ast.Name)} | set(TRITON)
     taken |= {a.arg for a in first.function.args.args}
     vectors = [tuple(number.value for _, _, _, number in place) for place in places]
     # The type of a number and its value in each kernel of the group -> the places in the first one's code that hold them. 96 and
@@ -110,14 +111,14 @@ def data_names(function):
     found, before = set(), None
     while before != len(found):
         before = len(found)
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Assign) and reads_data(node.value, found):
-                found |= {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                found |= {n.id for target in node.targets for n in walk(target) if isinstance(n, ast.Name)}
     return found
 
 
 def reads_data(node, data):
-    return any(isinstance(n, ast.Name) and n.id in data or isinstance(n, ast.Attribute) and n.attr == "load" for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id in data or isinstance(n, ast.Attribute) and n.attr == "load" for n in walk(node))
 
 
 def is_index(parent, data):
@@ -163,7 +164,7 @@ def add_parameter(function, name, runtime):
 def rename_after_common_part(group):
     """layers_0_weight_ptr in one kernel and layers_1_weight_ptr in the other is weight_ptr."""
     function = group[0].function
-    names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | {a.arg for a in function.args.args} | TRITON
+    names = {n.id for n in walk(function) if isinstance(n, ast.Name)} | {a.arg for a in function.args.args} | TRITON
     renamed = {}
     for arguments in zip(*(kernel.function.args.args[:] for kernel in group)):
         pointers = [argument.arg for argument in arguments]
@@ -175,7 +176,7 @@ def rename_after_common_part(group):
             renamed[pointers[0]] = f"{common}_ptr"
             renamed[tensor] = common
             names |= {f"{common}_ptr", common}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name):
             node.id = renamed.get(node.id, node.id)
         if isinstance(node, ast.arg):

@@ -8,6 +8,7 @@ import torch
 from . import helpers, layout
 from .calls import Forward
 from .errors import NoPair
+from .nodes import walk
 
 TASK_ONLY = {"get_inputs", "get_init_inputs"}
 
@@ -26,7 +27,7 @@ class Source:
             elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 self.definitions[node.name] = node
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                for name in ast.walk(node):
+                for name in walk(node):
                     if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         self.definitions[name.id] = node
         self.class_node = self.definitions.get(type(model).__name__)
@@ -43,7 +44,7 @@ class Source:
     def forward_variables(self):
         """The variables and parameters of all forwards in the file."""
         found = set()
-        for node in ast.walk(self.module):
+        for node in walk(self.module):
             if isinstance(node, ast.FunctionDef):
                 found |= variables_of(node) | {a.arg for a in node.args.args}
         return found
@@ -127,17 +128,17 @@ def constructor_parts(node):
         if name in needed or name == "forward":
             continue
         needed.add(name)
-        queue += [n.attr for n in ast.walk(methods[name]) if isinstance(n, ast.Attribute) and n.attr in methods]
+        queue += [n.attr for n in walk(methods[name]) if isinstance(n, ast.Attribute) and n.attr in methods]
     return [s for s in node.body if not isinstance(s, ast.FunctionDef) or s.name in needed]
 
 
 def names_in(node):
     """The names that the code takes from outside: not the parameters and variables of its functions."""
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-        own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
+        own |= {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         outside = [*node.args.defaults, *(d for d in node.args.kw_defaults if d), *getattr(node, "decorator_list", [])]
-        outside += [a.annotation for a in ast.walk(node.args) if isinstance(a, ast.arg) and a.annotation]
+        outside += [a.annotation for a in walk(node.args) if isinstance(a, ast.arg) and a.annotation]
         body = node.body if isinstance(node.body, list) else [node.body]
         return set().union(*(names_in(n) for n in outside), *(names_in(n) for n in body)) - own \
             | set().union(set(), *(names_in(n) for n in outside))
@@ -147,7 +148,7 @@ def names_in(node):
 
 def variables_of(forward):
     """The variables that a forward assigns, which name the nodes of its graph."""
-    return {n.id for n in ast.walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def rendered(result, forward, outputs, graph, inputs):

@@ -11,6 +11,7 @@ import operator
 import re
 
 from .helpers import dotted
+from .nodes import walk
 
 WIDTH = 72  # an expression grows no longer than this by taking others in
 LINE = 108  # nor a statement than this
@@ -41,7 +42,7 @@ def blocks_of(node):
 def assigned_names(function):
     """Returns how often each name is assigned, in whatever way."""
     counts = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
     for argument in function.args.args:
@@ -208,7 +209,7 @@ def inline(function):
 def loaded_names_of(function):
     """Returns how often each name is read."""
     counts = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             counts[node.id] = counts.get(node.id, 0) + 1
     return counts
@@ -272,20 +273,20 @@ def replace_everywhere(function, block, at, name, expression, readers):
 
 def casts_to_float(statements):
     """The expressions `x.to` of all calls `x.to(tl.float32)`."""
-    return {id(node.func) for statement in statements for node in ast.walk(statement)
+    return {id(node.func) for statement in statements for node in walk(statement)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             and node.func.attr == "to" and len(node.args) == 1 and dotted(node.args[0]) == "tl.float32"}
 
 
 def places(statements, name):
-    return [(parent, child) for statement in statements for parent in ast.walk(statement)
+    return [(parent, child) for statement in statements for parent in walk(statement)
             for child in ast.iter_child_nodes(parent)
             if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load)]
 
 
 def is_movable(expression, counts):
     """Whether the expression gives the same at a later place: it loads nothing, and its names are assigned once."""
-    for node in ast.walk(expression):
+    for node in walk(expression):
         if isinstance(node, ast.Call) and dotted(node.func) in ("tl.load", "tl.atomic_add", "tl.rand", "tl.randint64"):
             return False
         if isinstance(node, ast.Name) and counts.get(node.id, 0) > 1:
@@ -307,7 +308,7 @@ def drop_unused(function):
 
 
 def is_plain(expression):
-    return not any(isinstance(node, ast.Call) and dotted(node.func).startswith("tl.atomic") for node in ast.walk(expression))
+    return not any(isinstance(node, ast.Call) and dotted(node.func).startswith("tl.atomic") for node in walk(expression))
 
 
 def simplify_masks(function, counts):
@@ -345,17 +346,17 @@ def drop_second_names(function):
     """`roffset = column_offset` in each of several loops: a name that is always a second name of the same variable."""
     sources = {}
     for statement in statements_of(function):
-        for node in ast.walk(statement) if not isinstance(statement, (ast.For, ast.If, ast.While)) else ():
+        for node in walk(statement) if not isinstance(statement, (ast.For, ast.If, ast.While)) else ():
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 name = single_target(statement)
                 source = statement.value.id if name and isinstance(statement.value, ast.Name) else None
                 sources.setdefault(node.id, set()).add(source)
-    loops = {n.id for node in ast.walk(function) if isinstance(node, ast.For) for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    loops = {n.id for node in walk(function) if isinstance(node, ast.For) for n in walk(node.target) if isinstance(n, ast.Name)}
     second = {name: next(iter(found)) for name, found in sources.items()
               if len(found) == 1 and None not in found and name not in loops and re.fullmatch(r"roffset|rindex|r\d+_\d+", name)}
     for block in blocks_of(function):
         block[:] = [s for s in block if single_target(s) not in second]
-    for node in ast.walk(function):
+    for node in walk(function):
         while isinstance(node, ast.Name) and node.id in second:
             node.id = second[node.id]
 
@@ -377,7 +378,7 @@ def tidy(function, loaded_names):
 def rename(function, loaded_names):
     taken = {argument.arg for argument in function.args.args} | {"tl", "triton", "libdevice"}
     names = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name):
             taken.add(node.id)
     for statement in statements_of(function):
@@ -388,7 +389,7 @@ def rename(function, loaded_names):
         if name is None or name in names or not re.fullmatch(r"_?tmp\d+(_\w+)?", name):
             continue
         names[name] = fresh(wish(statement.value, loaded_names), taken)
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and node.id in names:
             node.id = names[node.id]
 
@@ -405,10 +406,10 @@ def rename_several(statement, names, taken):
 
 def rename_indices(function):
     """The indices along x, y and r0 are offsets, or rows and columns."""
-    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} | {a.arg for a in function.args.args}
+    used = {node.id for node in walk(function) if isinstance(node, ast.Name)} | {a.arg for a in function.args.args}
     alone = sorted(name for name in used if re.fullmatch(r"r0_\d+", name))
     if "r0_index" not in used and len(alone) == 1 and not any(a.arg == alone[0] for a in function.args.args):
-        for node in ast.walk(function):  # the only index along the reduced dimension
+        for node in walk(function):  # the only index along the reduced dimension
             if isinstance(node, ast.Name) and node.id == alone[0]:
                 node.id = "r0_index"
         used.add("r0_index")
@@ -422,7 +423,7 @@ def rename_indices(function):
         ("index", "s"), ("mask", "_mask"), ("offset", "_offset"), ("base", "_base"))} or {"xindex": "offsets", "xmask": "mask"}
     for old, new in names.items():
         if old in used and new not in used:
-            for node in ast.walk(function):
+            for node in walk(function):
                 if isinstance(node, ast.Name) and node.id == old:
                     node.id = new
 
@@ -448,7 +449,7 @@ def wish(expression, loaded_names):
     if name == "tl.broadcast_to" and not isinstance(expression.args[0], ast.Name):
         return wish(expression.args[0], loaded_names)
     if name == "tl.load":
-        for node in ast.walk(expression.args[0]):
+        for node in walk(expression.args[0]):
             if isinstance(node, ast.Name) and node.id in loaded_names:
                 return loaded_names[node.id]
     if name == "tl.reduce":

@@ -6,13 +6,17 @@ import re
 import sys
 import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
 sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../guest/testing")]
 
 import triton  # noqa: E402
+from triton._C.libtriton import llvm  # noqa: E402
 
 import candidate_modules  # noqa: E402
 from captures import capture_candidate, good_plan  # noqa: E402
+from tritonsmith_guest import libdevice  # noqa: E402
 from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
 
 
@@ -39,6 +43,39 @@ class Compiler(unittest.TestCase):
                                         options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
+
+    def test_an_excerpt_of_libdevice_gives_the_same_machine_code_as_the_whole(self):
+        kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}
+        whole_link = libdevice.link_whole
+        with mock.patch.object(llvm, "link_extern_libs", whole_link):
+            whole = compile_kernel(kernel)
+        linked = []
+
+        def link(module, paths):
+            linked.extend(Path(path).read_text() for path in paths)
+            return whole_link(module, paths)
+
+        with mock.patch.object(libdevice, "link_whole", link):
+            excerpt = compile_kernel(kernel)
+        self.assertEqual(excerpt, whole)
+        text, = linked
+        self.assertLess(text.count("\ndefine "), 10)
+
+    def test_a_function_that_the_library_lacks_is_left_to_the_whole_library(self):
+        library = libdevice.Library("define internal float @__nv_a(float %x) {\n  ret float %x\n}")
+        self.assertIsNone(library.excerpt({"__nv_a", "__nv_b"}))
+        self.assertIn("define float @__nv_a(", library.excerpt({"__nv_a"}))
+
+    def test_an_excerpt_holds_what_its_functions_use(self):
+        library = libdevice.Library("@table = internal global i32 7\n@other = internal global i32 8\n"
+                                    "declare float @llvm.one(float)\n"
+                                    "define internal float @inner(float %x) {\n  %1 = load i32, ptr @table\n  ret float %x\n}\n"
+                                    "define internal float @__nv_a(float %x) {\n  %1 = call float @inner(float %x)\n  ret float %1\n}")
+        text = library.excerpt({"__nv_a"})
+        self.assertIn("@table", text)
+        self.assertIn("define internal float @inner(", text)
+        self.assertNotIn("@other", text)
+        self.assertNotIn("@llvm.one", text)
 
     def test_products_and_sums_stay_apart_if_the_launch_asks_for_it(self):
         kernels = candidate_modules.KERNEL.replace("tl.maximum(x, 0.0) * scale", "tl.maximum(x * scale + 0.25, 0.0)")

@@ -44,8 +44,9 @@ def programs():
 
 def install():
     """Makes Triton ask the virtual GPU and record launches, in the whole process."""
-    from . import inductor, launches, triton_driver
+    from . import inductor, launches, libdevice, triton_driver
     triton_driver.install()
+    libdevice.install()
     launches.install()
     inductor.install()
 
