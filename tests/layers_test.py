@@ -168,8 +168,6 @@ LARGE_CLASSES = {
     ("gym/cuda/device_kernels.h", "DeviceKernels"),
     # It answers the 22 questions of Device and the three of DeviceComparison about one GPU, each in a few lines.
     ("gym/device/cuda_device.h", "CudaDevice"),
-    # One method for each rule of the roofline. All of them read and write what is known of the plan's values so far.
-    ("gym/plan/analysis/roofline.cc", "Walk"),
     # JobStore has 25 methods. Each is one script of Redis, or one transaction of SQLite, and a few lines around it. The
     # parts with a state of their own are classes: UnfinishedJobs, GpuRecords, ChangeListener, RedisClient.
     ("gym/service/redis/redis_job_store.h", "RedisJobStore"),

@@ -21,13 +21,12 @@ using plan::operators::Trait;
 enum class VendorKind { product, vector, convolution, attention, recurrent };
 
 VendorKind vendor_kind_of(std::string_view op) {
-  const std::string_view name = plan::operators::aten_base_name(op);
-  if (plan::operators::is(op, Trait::attention)) return VendorKind::attention;
-  if (name.find("conv") != std::string_view::npos) return VendorKind::convolution;
-  if (name == "mv" || name == "dot" || name == "addmv") return VendorKind::vector;
-  const bool is_recurrent =
-      plan::operators::is(op, Trait::recurrent) || name.ends_with("_cell") || name == "_cudnn_rnn";
-  return is_recurrent ? VendorKind::recurrent : VendorKind::product;
+  using plan::operators::is;
+  if (is(op, Trait::attention)) return VendorKind::attention;
+  if (is(op, Trait::convolves)) return VendorKind::convolution;
+  if (is(op, Trait::vector_product)) return VendorKind::vector;
+  return is(op, Trait::recurrent) || is(op, Trait::recurrent_cell) ? VendorKind::recurrent
+                                                                   : VendorKind::product;
 }
 
 // A product with one row and one column is a sum over two vectors, such as a sum of squares.
@@ -81,7 +80,7 @@ class ConstantMatrices {
 
   bool multiplies(const plan::AtenCall& call) const {
     if (!plan::operators::is(call.op, Trait::scores)) return false;
-    const bool adds = plan::operators::aten_base_name(call.op).find("add") != std::string::npos;
+    const bool adds = plan::operators::is(call.op, Trait::adds_to_product);
     std::vector<int> read;  // the factors
     for (std::size_t k = adds ? 1 : 0; k < call.args.size(); ++k)
       plan::append_tensors(call.args[k], read);

@@ -1,44 +1,31 @@
 #include "gym/plan/analysis/epsilons.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <optional>
 #include <string_view>
 
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-struct Holder {
-  std::string_view name;
-  std::size_t place;     // of the epsilon among the arguments
-  double if_absent = 0;  // 0: the operator then has none
-  bool is_of_elements = false;
-};
-
-constexpr auto kHolders = std::to_array<Holder>({
-    {"add", 1, 0, true},
-    {"add_", 1, 0, true},
-    {"clamp", 1, 0, true},
-    {"clamp_", 1, 0, true},
-    {"clamp_min", 1, 0, true},
-    {"clamp_min_", 1, 0, true},
-    {"clip", 1, 0, true},
-    {"cosine_similarity", 2, 1e-8, true},
-    {"native_layer_norm", 4},
-    {"layer_norm", 4, 1e-5},
-    {"native_group_norm", 7},
-    {"group_norm", 4, 1e-5},
-    {"instance_norm", 7},
-    {"rms_norm", 3},
-    {"_fused_rms_norm", 3},
-});
-
-double value_of(const AtenCall& call, const Holder& holder) {
-  if (call.args.size() <= holder.place) return holder.if_absent;
-  const auto* number = std::get_if<double>(&call.args[holder.place].data);
-  return number == nullptr ? 0 : *number;
+std::optional<Epsilon> epsilon_of(const AtenCall& call) {
+  const std::string_view name = operators::aten_base_name(call.op);
+  const auto number_at = [&](std::size_t place, double if_absent) {
+    if (call.args.size() <= place) return if_absent;
+    const auto* number = std::get_if<double>(&call.args[place].data);
+    return number == nullptr ? 0 : *number;
+  };
+  if (operators::has_trait(name, operators::Trait::keeps_from_zero))
+    return Epsilon{number_at(1, 0), true};
+  using operators::Meaning;
+  for (const Meaning meaning : {Meaning::epsilon, Meaning::divisor_epsilon})
+    if (const auto* argument = operators::number_argument(name, meaning))
+      return Epsilon{number_at(argument->place, argument->if_absent.value_or(0)),
+                     meaning == Meaning::divisor_epsilon};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -49,12 +36,10 @@ std::vector<Epsilon> epsilons(const Plan& task) {
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
-    const auto holder =
-        std::ranges::find(kHolders, operators::aten_base_name(call->op), &Holder::name);
-    if (holder == kHolders.end()) continue;
-    const Epsilon one{value_of(*call, *holder), holder->is_of_elements};
-    if (one.value > 0 && one.value <= largest && std::ranges::find(found, one) == found.end())
-      found.push_back(one);
+    const auto one = epsilon_of(*call);
+    if (one && one->value > 0 && one->value <= largest &&
+        std::ranges::find(found, *one) == found.end())
+      found.push_back(*one);
   }
   std::ranges::sort(found, std::greater{}, &Epsilon::value);
   return found;

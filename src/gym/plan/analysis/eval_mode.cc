@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -18,31 +19,25 @@ void clear_flag(AtenCall& call, const TrainingFlag& flag) {
     if (keyword == flag.keyword) value = Value{flag.in_eval_mode};
 }
 
-// The arguments are lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...). The
-// .data form has one argument more.
 bool is_recurrent(std::string_view op) {
   return plan::operators::is(op, plan::operators::Trait::recurrent);
 }
-std::size_t recurrent_dropout(std::string_view op) { return op.ends_with(".data") ? 6 : 5; }
 
-bool recurrent_draws(const AtenCall& call) {
-  const std::size_t dropout = recurrent_dropout(call.op);
+bool recurrent_draws(const AtenCall& call, std::size_t dropout) {
   return call.args.size() > dropout + 1 && !(call.args[dropout] == Value{0.0}) &&
          !(call.args[dropout + 1] == Value{false});
 }
 
 bool draws(const AtenCall& call) {
-  if (is_recurrent(call.op)) return recurrent_draws(call);
+  const auto dropout = plan::operators::dropout_probability(call.op);
+  if (dropout && is_recurrent(call.op)) return recurrent_draws(call, *dropout);
   const TrainingFlag* flag =
       plan::operators::training_flag(plan::operators::aten_base_name(call.op));
   if (flag != nullptr && flag->position < call.args.size() &&
       call.args[flag->position] == Value{false})
     return false;
-  // scaled_dot_product_attention draws random numbers only if its dropout is not 0.
-  if (plan::operators::aten_base_name(call.op) == "scaled_dot_product_attention") {
-    constexpr std::size_t dropout = 4;
-    return call.args.size() > dropout && !(call.args[dropout] == Value{0.0});
-  }
+  // Attention draws random numbers only if its dropout is not 0.
+  if (dropout) return call.args.size() > *dropout && !(call.args[*dropout] == Value{0.0});
   return plan::operators::is_random_operator(call.op);
 }
 
@@ -67,9 +62,9 @@ Plan in_eval_mode(Plan plan) {
     if (const TrainingFlag* flag =
             plan::operators::training_flag(plan::operators::aten_base_name(call->op)))
       clear_flag(*call, *flag);
-    if (const std::size_t train = recurrent_dropout(call->op) + 1;
-        is_recurrent(call->op) && train < call->args.size())
-      call->args[train] = Value{false};
+    const auto dropout = plan::operators::dropout_probability(call->op);
+    if (dropout && is_recurrent(call->op) && *dropout + 1 < call->args.size())
+      call->args[*dropout + 1] = Value{false};
   }
   return plan;
 }

@@ -1,7 +1,6 @@
 #include "gym/plan/analysis/forward_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -29,10 +28,8 @@ void add_bounds(const AtenCall& call, std::vector<double>& bounds) {
 
 // Casts and roundings are no element of the roofline's table, but treat each element by itself.
 bool works_by_element(std::string_view op) {
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"_to_copy", "ceil", "floor", "frac", "round", "trunc"});
-  return plan::operators::is(op, Trait::elementwise) ||
-         std::ranges::find(kNames, plan::operators::aten_base_name(op)) != kNames.end();
+  return plan::operators::is(op, Trait::elementwise) || plan::operators::is(op, Trait::casts) ||
+         plan::operators::is(op, Trait::rounds);
 }
 
 bool scales(const AtenCall& call) {
@@ -47,22 +44,13 @@ bool compares_with_itself(const AtenCall& call) {
 }
 
 bool gives_places(std::string_view op) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"argmax", "argmin", "cummax", "cummin", "_cummax_helper", "max_pool2d_with_indices",
-       "max_pool3d_with_indices", "unique_dim", "_unique2"});
-  if (op == "aten::max.dim" || op == "aten::min.dim") return true;
-  return plan::operators::is(op, Trait::orders) ||
-         std::ranges::find(kNames, plan::operators::aten_base_name(op)) != kNames.end();
+  return plan::operators::is(op, Trait::gives_places) || plan::operators::is(op, Trait::orders) ||
+         (plan::operators::is(op, Trait::places_along_dim) && op.ends_with(".dim"));
 }
 
-// The operator's second result is its places. If nobody reads them, ties do not matter.
+// Ties do not matter if nothing reads the places.
 bool are_places_read(const Plan& task, const AtenCall& call) {
-  constexpr auto of_two_results = std::to_array<std::string_view>(
-      {"cummax", "cummin", "kthvalue", "max", "max_pool2d_with_indices", "max_pool3d_with_indices",
-       "median", "min", "nanmedian", "sort", "topk"});
-  const std::string_view name = plan::operators::aten_base_name(call.op);
-  if (std::ranges::find(of_two_results, name) == of_two_results.end() || call.outputs.size() < 2)
-    return true;
+  if (!plan::operators::is(call.op, Trait::places_second) || call.outputs.size() < 2) return true;
   const int places = call.outputs[1];
   std::vector<int> read;
   append_tensors(task.outputs, read);
@@ -78,7 +66,7 @@ bool are_places_read(const Plan& task, const AtenCall& call) {
 bool is_16_bits(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
 bool casts_to_16_bits(const Plan& task, const AtenCall& call) {
-  if (plan::operators::aten_base_name(call.op) != "_to_copy" || call.outputs.empty()) return false;
+  if (!plan::operators::is(call.op, Trait::casts) || call.outputs.empty()) return false;
   const auto* from = call.args.empty() ? nullptr : std::get_if<TensorRef>(&call.args[0].data);
   const auto dtype_of = [&](int index) {
     return task.tensors.at(static_cast<std::size_t>(index)).dtype;
@@ -188,8 +176,7 @@ void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& give
   const auto* asked = std::get_if<TensorRef>(&call.args[0].data);
   if (asked == nullptr) return;
   const DType dtype = task.tensors.at(static_cast<std::size_t>(asked->index)).dtype;
-  const std::string_view name = plan::operators::aten_base_name(call.op);
-  if ((name == "any" || name == "all") && given.is_exact(call.args[0]) &&
+  if (plan::operators::is(call.op, Trait::any_or_all) && given.is_exact(call.args[0]) &&
       (dtype == DType::boolean || dtype == DType::uint8))
     facts.asks_any_or_all = true;
   else if (truths.is_one(call.args[0]))

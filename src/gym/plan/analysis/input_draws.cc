@@ -19,13 +19,12 @@ double number_or(const AtenCall& call, std::size_t place, double otherwise) {
   return otherwise;
 }
 
-DrawKind kind_of(std::string_view name) {
-  if (name.starts_with("randn") || name == "normal" || name == "normal_") return DrawKind::normal;
-  if (name == "rand" || name == "rand_like" || name.starts_with("uniform"))
-    return DrawKind::uniform;
-  if (name == "randperm") return DrawKind::order;
-  if (name.starts_with("randint") || name.starts_with("random") || name.starts_with("bernoulli"))
-    return DrawKind::whole;
+DrawKind kind_of(std::string_view op) {
+  using plan::operators::Trait;
+  if (plan::operators::is(op, Trait::draws_normal)) return DrawKind::normal;
+  if (plan::operators::is(op, Trait::draws_uniform)) return DrawKind::uniform;
+  if (plan::operators::is(op, Trait::draws_order)) return DrawKind::order;
+  if (plan::operators::is(op, Trait::draws_whole)) return DrawKind::whole;
   return DrawKind::other;
 }
 
@@ -95,7 +94,7 @@ std::vector<InputDraw> input_draws(const Plan& task) {
         !plan::operators::is_random_operator(call->op) || call->outputs.empty() ||
         call->outputs[0] < 0)
       continue;
-    const DrawKind kind = kind_of(plan::operators::aten_base_name(call->op));
+    const DrawKind kind = kind_of(call->op);
     const auto [low, high] = kind == DrawKind::whole ? whole_bounds_of(*call) : bounds_of(*call);
     InputDraw draw{.step = k, .tensor = call->outputs[0], .kind = kind, .low = low, .high = high};
     const int storage = storage_of(task, draw.tensor);

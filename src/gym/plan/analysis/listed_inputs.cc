@@ -20,7 +20,7 @@ bool is_list_in_source(const Plan& task, int input) {
     std::vector<int> read;
     for (const Value& argument : call->args) append_tensors(argument, read);
     const bool is_copy =
-        operators::aten_base_name(call->op) == "_to_copy" &&
+        operators::is(call->op, operators::Trait::casts) &&
         std::ranges::all_of(read, [&](int each) { return lists.contains(storage_of(each)); });
     for (const int output : call->outputs)
       if (output >= 0 && is_copy)

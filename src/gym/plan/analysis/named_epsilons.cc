@@ -1,8 +1,8 @@
 #include "gym/plan/analysis/named_epsilons.h"
 
 #include <limits>
-#include <string_view>
 
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -18,12 +18,13 @@ bool is_of_float32(const Plan& task, const AtenCall& call) {
 }  // namespace
 
 Plan with_named_epsilons(Plan task) {
-  constexpr std::size_t place = 3;
   for (PlanStep& step : task.steps) {
     auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || !is_of_float32(task, *call)) continue;
-    const std::string_view name = operators::aten_base_name(call->op);
-    if (name != "rms_norm" && name != "_fused_rms_norm") continue;
+    const auto* epsilon = operators::number_argument(operators::aten_base_name(call->op),
+                                                     operators::Meaning::epsilon);
+    if (epsilon == nullptr || !epsilon->follows_dtype) continue;
+    const std::size_t place = epsilon->place;
     const bool is_given =
         call->args.size() > place && !std::holds_alternative<None>(call->args[place].data);
     if (is_given || !call->kwargs.empty()) continue;

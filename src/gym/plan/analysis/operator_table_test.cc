@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::operators {
@@ -137,6 +138,59 @@ TEST(OperatorTable, HasEveryTrainingFlagWhereTheSchemaHasIt) {
     EXPECT_EQ(static_cast<std::size_t>(*at), flag->position) << name;
   }
   EXPECT_GE(flags, 8);
+}
+
+// The schema of any overload that has so many arguments must agree.
+bool has_number_at(const c10::OperatorName& name, std::size_t place) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(name);
+  if (!handle || handle->schema().arguments().size() <= place) return false;
+  c10::TypePtr type = handle->schema().arguments()[place].type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  const c10::TypeKind kind = type->kind();
+  return kind == c10::TypeKind::NumberType || kind == c10::TypeKind::FloatType ||
+         kind == c10::TypeKind::IntType || kind == c10::TypeKind::SymIntType;
+}
+
+TEST(OperatorArguments, NameNumbersWhereASchemaHasThem) {
+  const auto all = aten_operators();
+  for (const NumberArgument& number : number_arguments())
+    EXPECT_TRUE(std::ranges::any_of(all,
+                                    [&](const c10::OperatorName& name) {
+                                      return aten_base_name(name.name) == number.name &&
+                                             has_number_at(name, number.place);
+                                    }))
+        << number.name << " " << number.place;
+}
+
+TEST(OperatorArguments, NameEpsilonsWhereTheSchemaHasThem) {
+  int seen = 0;
+  for (const c10::OperatorName& name : aten_operators())
+    for (const Meaning meaning :
+         {Meaning::epsilon, Meaning::batch_epsilon, Meaning::divisor_epsilon}) {
+      const auto* number = number_argument(aten_base_name(name.name), meaning);
+      const auto handle = c10::Dispatcher::singleton().findSchema(name);
+      if (number == nullptr || !handle) continue;
+      const std::string& at = handle->schema().arguments().at(number->place).name();
+      EXPECT_TRUE(at == "eps" || at == "epsilon") << name << " has " << at;
+      ++seen;
+    }
+  EXPECT_GE(seen, 9);
+}
+
+TEST(OperatorArguments, NameLookupsWhereTheSchemaHasThem) {
+  int seen = 0;
+  for (const c10::OperatorName& name : aten_operators()) {
+    const LookupArguments* lookup = lookup_arguments(aten_base_name(name.name));
+    const auto handle = c10::Dispatcher::singleton().findSchema(name);
+    if (lookup == nullptr || !handle || name.overload_name.starts_with("dimname")) continue;
+    const std::string& places = handle->schema().arguments().at(lookup->places).name();
+    EXPECT_TRUE(places == "index" || places == "indices") << name << " has " << places;
+    if (lookup->dimension) {
+      EXPECT_EQ(handle->schema().arguments().at(*lookup->dimension).name(), "dim") << name;
+    }
+    ++seen;
+  }
+  EXPECT_GE(seen, 7);
 }
 
 }  // namespace

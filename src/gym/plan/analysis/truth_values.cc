@@ -1,7 +1,6 @@
 #include "gym/plan/analysis/truth_values.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "gym/plan/operators/operator_traits.h"
@@ -12,13 +11,8 @@ namespace {
 using plan::operators::Trait;
 
 bool treats_each(std::string_view op) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"__and__", "__or__", "__xor__", "bitwise_and", "bitwise_not", "bitwise_or", "fmod",
-       "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "logical_and",
-       "logical_not", "logical_or", "logical_xor", "remainder"});
   return plan::operators::is(op, Trait::elementwise) || plan::operators::only_arranges(op) ||
-         plan::operators::is(op, Trait::steps) ||
-         std::ranges::find(kNames, plan::operators::aten_base_name(op)) != kNames.end();
+         plan::operators::is(op, Trait::steps) || plan::operators::is(op, Trait::also_elementwise);
 }
 
 }  // namespace
@@ -50,10 +44,6 @@ void TruthValues::follow(const AtenCall& call) {
   }
 }
 
-bool asks_of_all(const AtenCall& call) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"all", "amax", "amin", "any", "argmax", "argmin", "max", "min", "prod"});
-  return std::ranges::find(kNames, plan::operators::aten_base_name(call.op)) != kNames.end();
-}
+bool asks_of_all(const AtenCall& call) { return plan::operators::is(call.op, Trait::asks_of_all); }
 
 }  // namespace tritonsmith::gym::plan::analysis

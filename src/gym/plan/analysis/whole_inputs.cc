@@ -1,10 +1,10 @@
 #include "gym/plan/analysis/whole_inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -65,23 +65,6 @@ bool is_only_computed_with(const Plan& task, int input) {
 
 namespace {
 
-struct Lookup {
-  std::string_view name;
-  std::size_t places;                      // the argument that names the places
-  std::optional<std::size_t> dim_at = {};  // the argument that names the dimension, else the first
-};
-
-// Operators for which it does not matter how often a place is named.
-constexpr auto kLookups = std::to_array<Lookup>({
-    {"embedding", 1},
-    {"index_select", 2, 1},
-    {"gather", 2, 1},
-    {"index_add", 2, 1},
-    {"scatter_add", 2, 1},
-    {"scatter_reduce", 2, 1},
-    {"take_along_dim", 1, 2},
-});
-
 std::optional<std::int64_t> size_of(const Plan& task, const Value& value, std::int64_t dim) {
   const auto* tensor = std::get_if<TensorRef>(&value.data);
   if (tensor == nullptr) return std::nullopt;
@@ -112,14 +95,14 @@ std::optional<std::int64_t> places_of(const Plan& task, const AtenCall& call,
       }
     return least;
   }
-  const auto lookup = std::ranges::find(kLookups, name, &Lookup::name);
-  if (lookup == kLookups.end() || call.args.size() <= lookup->places) return std::nullopt;
+  const auto* lookup = operators::lookup_arguments(name);
+  if (lookup == nullptr || call.args.size() <= lookup->places) return std::nullopt;
   for (std::size_t k = 0; k < call.args.size(); ++k)
     if (is_one_of(tensors, call.args[k]) != (k == lookup->places)) return std::nullopt;
   std::int64_t dim = 0;
-  if (lookup->dim_at) {
-    if (call.args.size() <= *lookup->dim_at) return std::nullopt;
-    const auto* number = std::get_if<std::int64_t>(&call.args[*lookup->dim_at].data);
+  if (lookup->dimension) {
+    if (call.args.size() <= *lookup->dimension) return std::nullopt;
+    const auto* number = std::get_if<std::int64_t>(&call.args[*lookup->dimension].data);
     if (number == nullptr) return std::nullopt;
     dim = *number;
   }

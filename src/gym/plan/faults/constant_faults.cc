@@ -2,102 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
 #include "gym/plan/faults/faults.h"
+#include "gym/plan/operators/operator_arguments.h"
 
 namespace tritonsmith::gym::plan::faults {
 namespace {
 
-// The part that a number plays in its operator.
-enum class Meaning { addend, factor, epsilon, low, high, slope, exponent, other };
-
-struct Constant {
-  std::string_view family;
-  std::size_t place;  // among the arguments
-  Meaning meaning;
-  std::string_view name;
-  std::optional<double> if_absent = {};  // the default that the plan leaves out
-};
-
-constexpr auto kConstants = std::to_array<Constant>({
-    {"add", 1, Meaning::addend, "the number added"},
-    {"sub", 1, Meaning::addend, "the number subtracted"},
-    {"rsub", 1, Meaning::addend, "the number subtracted from"},
-    {"mul", 1, Meaning::factor, "the factor"},
-    {"div", 1, Meaning::factor, "the divisor"},
-    {"pow", 1, Meaning::exponent, "the exponent"},
-    {"clamp", 1, Meaning::low, "the lower bound"},
-    {"clamp", 2, Meaning::high, "the upper bound"},
-    {"clamp_min", 1, Meaning::low, "the lower bound"},
-    {"clamp_max", 1, Meaning::high, "the upper bound"},
-    {"hardtanh", 1, Meaning::low, "the lower bound", -1},
-    {"hardtanh", 2, Meaning::high, "the upper bound", 1},
-    {"leaky_relu", 1, Meaning::slope, "the slope", 0.01},
-    {"elu", 1, Meaning::slope, "alpha", 1},
-    {"celu", 1, Meaning::slope, "alpha", 1},
-    {"softplus", 1, Meaning::other, "beta", 1},
-    {"threshold", 1, Meaning::other, "the threshold"},
-    {"threshold", 2, Meaning::other, "the value below the threshold"},
-    {"hardshrink", 1, Meaning::other, "lambda", 0.5},
-    {"softshrink", 1, Meaning::other, "lambda", 0.5},
-    {"masked_fill", 2, Meaning::other, "the value where the mask holds"},
-    {"native_layer_norm", 4, Meaning::epsilon, "epsilon"},
-    {"layer_norm", 4, Meaning::epsilon, "epsilon", 1e-5},
-    {"native_group_norm", 7, Meaning::epsilon, "epsilon"},
-    {"group_norm", 4, Meaning::epsilon, "epsilon", 1e-5},
-    {"native_batch_norm", 6, Meaning::other, "momentum"},
-    {"native_batch_norm", 7, Meaning::epsilon, "epsilon"},
-    {"cudnn_batch_norm", 6, Meaning::other, "momentum"},
-    {"cudnn_batch_norm", 7, Meaning::epsilon, "epsilon"},
-    {"batch_norm", 6, Meaning::other, "momentum"},
-    {"batch_norm", 7, Meaning::epsilon, "epsilon"},
-    {"instance_norm", 7, Meaning::epsilon, "epsilon"},
-    {"rms_norm", 3, Meaning::epsilon, "epsilon"},
-    {"_fused_rms_norm", 3, Meaning::epsilon, "epsilon"},
-    {"cosine_similarity", 2, Meaning::epsilon, "epsilon", 1e-8},
-    {"smooth_l1_loss", 3, Meaning::other, "beta", 1},
-    {"huber_loss", 3, Meaning::other, "delta", 1},
-    {"gt", 1, Meaning::other, "the number compared with"},
-    {"ge", 1, Meaning::other, "the number compared with"},
-    {"lt", 1, Meaning::other, "the number compared with"},
-    {"le", 1, Meaning::other, "the number compared with"},
-    {"eq", 1, Meaning::other, "the number compared with"},
-    {"ne", 1, Meaning::other, "the number compared with"},
-    {"remainder", 1, Meaning::other, "the divisor"},
-    {"fmod", 1, Meaning::other, "the divisor"},
-    {"bitwise_and", 1, Meaning::other, "the mask of bits"},
-    {"__rshift__", 1, Meaning::other, "the shift"},
-    {"__lshift__", 1, Meaning::other, "the shift"},
-    {"full", 1, Meaning::other, "the value"},
-    {"full_like", 1, Meaning::other, "the value"},
-    {"scalar_tensor", 0, Meaning::other, "the value"},
-    {"fill", 1, Meaning::other, "the value"},
-    {"tril", 1, Meaning::other, "the diagonal", 0},
-    {"triu", 1, Meaning::other, "the diagonal", 0},
-    {"linalg_vector_norm", 1, Meaning::exponent, "the order of the norm"},
-});
-
-struct Flag {
-  std::string_view family, keyword;
-  std::size_t place;
-  bool if_absent;
-};
-constexpr auto kFlags = std::to_array<Flag>({
-    {"scaled_dot_product_attention", "is_causal", 5, false},
-    {"avg_pool1d", "count_include_pad", 5, true},
-    {"avg_pool2d", "count_include_pad", 5, true},
-    {"avg_pool3d", "count_include_pad", 5, true},
-    {"native_batch_norm", "training", 5, false},
-    {"cudnn_batch_norm", "training", 5, false},
-    {"batch_norm", "training", 5, false},
-    {"bucketize", "right", 99, false},
-    {"topk", "largest", 3, true},
-    {"sort", "descending", 2, false},
-    {"argsort", "descending", 2, false},
-});
+using operators::FlagArgument;
+using operators::Meaning;
+using operators::NumberArgument;
 
 std::optional<double> number_in(const Value& value) {
   if (const auto* real = std::get_if<double>(&value.data)) return *real;
@@ -109,6 +25,8 @@ std::optional<double> number_in(const Value& value) {
 double changed(Meaning meaning, double value) {
   switch (meaning) {
     case Meaning::epsilon:
+    case Meaning::batch_epsilon:
+    case Meaning::divisor_epsilon:
       return value == 0 ? 1e-3 : 100 * value;
     case Meaning::exponent:
       return value + 1;
@@ -126,6 +44,8 @@ std::optional<double> dropped(Meaning meaning) {
   switch (meaning) {
     case Meaning::addend:
     case Meaning::epsilon:
+    case Meaning::batch_epsilon:
+    case Meaning::divisor_epsilon:
     case Meaning::slope:
       return 0;
     case Meaning::factor:
@@ -153,25 +73,25 @@ class ConstantFaults {
  public:
   ConstantFaults(const Site& site, std::vector<Fault>& faults) : site_(site), faults_(faults) {}
 
-  void add_number(const Constant& constant) {
+  void add_number(const NumberArgument& constant) {
     const std::vector<Value>& args = site_.call().args;
     const bool is_absent = args.size() == constant.place && constant.if_absent;
     if (args.size() <= constant.place && !is_absent) return;
-    const bool is_whole = stays_whole(constant.family);
+    const bool is_whole = stays_whole(constant.name);
     Value given = is_absent ? number(*constant.if_absent) : args[constant.place];
     const auto value = number_in(given);
     if (!value || !std::isfinite(*value)) return;
     if (is_absent && is_whole) given = whole(std::lround(*value));
     if (const auto without = dropped(constant.meaning); without && *without != *value)
       if (!is_whole || std::abs(*without) < 1e9)
-        add(fmt::format("{} {:g} left out", constant.name, *value), constant.place,
+        add(fmt::format("{} {:g} left out", constant.title, *value), constant.place,
             like(given, is_whole, *without));
     const Value other = like(given, is_whole, changed(constant.meaning, *value));
-    add(fmt::format("{} {:g} instead of {:g}", constant.name, *number_in(other), *value),
+    add(fmt::format("{} {:g} instead of {:g}", constant.title, *number_in(other), *value),
         constant.place, other);
   }
 
-  void add_flag(const Flag& known) {
+  void add_flag(const FlagArgument& known) {
     const AtenCall& call = site_.call();
     constexpr std::size_t mean_at = 3;  // a norm without statistics has only one mode
     if (known.keyword == "training" && tensor_argument(site_.plan, call, mean_at) == nullptr)
@@ -259,13 +179,13 @@ void add_constant_faults(const Site& site, std::vector<Fault>& faults) {
   const std::string_view family = family_of(site.call());
   ConstantFaults all(site, faults);
   std::vector<std::size_t> known;
-  for (const Constant& each : kConstants)
-    if (each.family == family) {
+  for (const NumberArgument& each : operators::number_arguments())
+    if (each.name == family) {
       known.push_back(each.place);
       all.add_number(each);
     }
-  for (const Flag& each : kFlags)
-    if (each.family == family) all.add_flag(each);
+  for (const FlagArgument& each : operators::flag_arguments())
+    if (each.name == family) all.add_flag(each);
   all.add_others([&](std::size_t place) {
     return std::ranges::find(known, place) != known.end() || family == "native_dropout";
   });

@@ -55,9 +55,8 @@ class FunctionFaults {
     if (family_ == "gelu") add_gelu();
     if (family_ == "exp") add_cut_exponential();
     if (family_ == "erf") add_erf();
-    if (family_ == "_softmax" || family_ == "softmax" || family_ == "_safe_softmax")
-      add_plain_softmax(false);
-    if (family_ == "_log_softmax" || family_ == "log_softmax") add_plain_softmax(true);
+    if (operators::has_trait(family_, operators::Trait::softmax))
+      add_plain_softmax(family_.find("log") != std::string_view::npos);
     if (family_ == "logsumexp") add_plain_logsumexp();
     if (family_ == "argmax" || family_ == "argmin") add_last_place();
     if (family_ == "round") add_half_up();
@@ -249,7 +248,9 @@ void add_precision_faults(const Site& site, std::vector<Fault>& faults) {
                           family == "linear" || family == "convolution";
   if (!multiplies || is_double) return;
   add("its factors rounded to 10 bits, as TF32 does",
-      [first = family == "addmm" ? std::size_t{1} : std::size_t{0}](PlanEditor& editor) {
+      [first = operators::has_trait(family, operators::Trait::adds_to_product)
+                   ? std::size_t{1}
+                   : std::size_t{0}](PlanEditor& editor) {
         for (const std::size_t place : {first, first + 1})
           editor.call().args[place] =
               tensor_value(rounded(editor, editor.argument(place), DType::float16, false));

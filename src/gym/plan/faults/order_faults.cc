@@ -7,14 +7,18 @@
 #include <optional>
 
 #include "gym/plan/faults/faults.h"
+#include "gym/plan/operators/operator_table.h"
 
 namespace tritonsmith::gym::plan::faults {
 namespace {
 
-// Operators whose result keeps its shape for any dimension (argument 1).
-constexpr auto kAlongAny =
-    std::to_array<std::string_view>({"_softmax", "softmax", "_safe_softmax", "_log_softmax",
-                                     "log_softmax", "cumsum", "cumprod", "logcumsumexp", "sort"});
+using operators::has_trait;
+using operators::Trait;
+
+// The result keeps its shape for any dimension (argument 1).
+bool keeps_shape_along_any(std::string_view family) {
+  return has_trait(family, Trait::softmax) || has_trait(family, Trait::scans) || family == "sort";
+}
 constexpr auto kReduceAlong =
     std::to_array<std::string_view>({"sum", "mean", "amax", "amin", "max", "min", "prod", "argmax",
                                      "argmin", "logsumexp", "var", "std"});
@@ -28,8 +32,7 @@ class OrderFaults {
 
   void add_all() {
     const PlanTensor* x = tensor_argument(site_.plan, call_, 0);
-    if (std::ranges::find(kAlongAny, family_) != kAlongAny.end() && x != nullptr)
-      add_other_dimension(*x, false);
+    if (keeps_shape_along_any(family_) && x != nullptr) add_other_dimension(*x, false);
     if (std::ranges::find(kReduceAlong, family_) != kReduceAlong.end() && x != nullptr)
       add_other_dimension(*x, true);
     if (std::ranges::find(kOneSided, family_) != kOneSided.end()) add_broadcast();

@@ -8,9 +8,14 @@
 #include <optional>
 
 #include "gym/plan/faults/faults.h"
+#include "gym/plan/operators/operator_arguments.h"
+#include "gym/plan/operators/operator_table.h"
 
 namespace tritonsmith::gym::plan::faults {
 namespace {
+
+using operators::has_trait;
+using operators::Trait;
 
 enum class Part { half, all_but_last, all_but_block };
 constexpr auto kParts = std::to_array<Part>({Part::half, Part::all_but_last, Part::all_but_block});
@@ -83,40 +88,6 @@ void cut(PlanEditor& editor, const std::vector<Cut>& cuts, Gap gap) {
   }
 }
 
-// A reduction's operator, with the place of its dimensions among the arguments.
-struct Reduction {
-  std::string_view family;
-  std::size_t dimensions_at;
-};
-constexpr auto kReductions = std::to_array<Reduction>({{"sum", 1},
-                                                       {"mean", 1},
-                                                       {"amax", 1},
-                                                       {"amin", 1},
-                                                       {"max", 1},
-                                                       {"min", 1},
-                                                       {"prod", 1},
-                                                       {"argmax", 1},
-                                                       {"argmin", 1},
-                                                       {"logsumexp", 1},
-                                                       {"var", 1},
-                                                       {"std", 1},
-                                                       {"all", 1},
-                                                       {"any", 1},
-                                                       {"median", 1},
-                                                       {"linalg_vector_norm", 2},
-                                                       {"topk", 2},
-                                                       {"var_mean", 1}});
-constexpr auto kScans = std::to_array<std::string_view>({"cumsum", "cumprod", "logcumsumexp"});
-constexpr auto kSoftmaxes = std::to_array<std::string_view>(
-    {"_softmax", "softmax", "_safe_softmax", "_log_softmax", "log_softmax"});
-constexpr auto kLosses = std::to_array<std::string_view>(
-    {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "nll_loss_forward", "kl_div",
-     "binary_cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss"});
-
-bool is_one_of(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Returns the dimension that an argument names, or the last one of several. Without any, a full
 // reduction has its longest dimension, and `topk` the last.
 std::optional<std::size_t> dimension_in(const AtenCall& call, std::size_t at,
@@ -145,14 +116,13 @@ class RangeFaults {
   void add_all() {
     const PlanTensor* x = tensor_argument(site_.plan, call_, 0);
     if (x == nullptr || elements_of(*x) == 0) return;
-    for (const Reduction& each : kReductions)
-      if (each.family == family_)
-        if (const auto d = dimension_in(call_, each.dimensions_at, *x)) add_reduction(*x, *d);
-    if (is_one_of(kScans, family_))
+    if (const auto place = operators::reduced_dimensions(family_))
+      if (const auto d = dimension_in(call_, *place, *x)) add_reduction(*x, *d);
+    if (has_trait(family_, Trait::scans))
       if (const auto d = dimension_in(call_, 1, *x)) add_scan(*x, *d);
-    if (is_one_of(kSoftmaxes, family_) && is_floating(x->dtype))
+    if (has_trait(family_, Trait::softmax) && is_floating(x->dtype))
       if (const auto d = dimension_in(call_, 1, *x)) add_softmax(*x, *d);
-    if (is_one_of(kLosses, family_) && !x->shape.empty())
+    if (has_trait(family_, Trait::loss) && !x->shape.empty())
       add_cuts({{0, 0}, {1, 0}}, x->shape[0], "");
     add_norms(*x);
     add_products(*x);

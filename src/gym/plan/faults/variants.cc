@@ -79,7 +79,7 @@ class StepVariants {
     if (family_ == "div") add_division();
     if (family_ == "sum" || family_ == "mean") add_sums(*x);
     if (family_ == "var") add_variance(*x);
-    if (family_.find("softmax") != std::string_view::npos) add_softmax(*x);
+    if (operators::has_trait(family_, operators::Trait::softmax)) add_softmax(*x);
     if (family_ == "mm" || family_ == "bmm" || family_ == "addmm") add_products();
     if (family_ == "native_layer_norm") add_layer_norm(*x);
     if (family_ == "native_group_norm") add_group_norm(*x);

@@ -30,22 +30,32 @@ std::span<const OperatorRow> operator_rows() {
   static constexpr auto kRows = std::to_array<OperatorRow>({
       // Allocating.
       {{allocates, for_candidates},
-       "arange full full_like lift lift_fresh lift_fresh_copy new_full new_ones new_zeros ones "
-       "ones_like scalar_tensor zeros zeros_like"},
+       "arange lift lift_fresh lift_fresh_copy new_full new_ones new_zeros ones ones_like "
+       "scalar_tensor"},
+      {{allocates, for_candidates, fills},
+       "full full_like"},
+      {{allocates, for_candidates, zeros},
+       "zeros zeros_like"},
       {{allocates, unwritten, leaves_drawn, for_candidates},
        "empty empty_like new_empty"},
       {{allocates, unwritten, for_candidates},
        "empty_permuted empty_strided new_empty_strided"},
       // Views, copies and casts, which policy `strict` leaves to PyTorch.
       {{arranges, for_candidates},
-       "as_strided as_strided_ broadcast_to column_stack concatenate constant_pad_nd copy detach_ "
-       "diagonal expand_as fill imag is_same_size mH matrix_H real reshape_as squeeze_ sym_numel "
-       "sym_size sym_stride t_ transpose_ unfold unsqueeze_ view_as view_as_complex zero"},
+       "as_strided as_strided_ broadcast_to column_stack concatenate constant_pad_nd copy "
+       "detach_ diagonal expand_as imag is_same_size mH matrix_H real reshape_as squeeze_ "
+       "sym_numel sym_size sym_stride t_ transpose_ unfold unsqueeze_ view_as view_as_complex"},
+      {{arranges, for_candidates, fills},
+       "fill"},
+      {{arranges, for_candidates, zeros},
+       "zero"},
       {{arranges, keeps_as_drawn, for_candidates},
        "cat concat dstack flatten hstack mT moveaxis movedim narrow numpy_T repeat select slice "
        "split_with_sizes stack swapaxes swapdims tile to type_as unflatten view_as_real vstack"},
+      {{arranges, keeps_as_drawn, rearranges, keeps_statistic, for_candidates, casts},
+       "_to_copy"},
       {{arranges, keeps_as_drawn, rearranges, keeps_statistic, for_candidates},
-       "_to_copy _unsafe_view clone reshape squeeze unsqueeze view"},
+       "_unsafe_view clone reshape squeeze unsqueeze view"},
       {{arranges},
        "_reshape_alias is_contiguous sym_storage_offset unsafe_split_with_sizes"},
       {{arranges, keeps_as_drawn, rearranges, for_candidates},
@@ -56,8 +66,10 @@ std::span<const OperatorRow> operator_rows() {
        "dsplit hsplit vsplit"},
       {{arranges, leaves_drawn, keeps_as_drawn, rearranges, keeps_statistic, for_candidates},
        "alias detach"},
-      {{arranges, for_candidates, overwrites},
-       "fill_ zero_"},
+      {{arranges, for_candidates, overwrites, fills},
+       "fill_"},
+      {{arranges, for_candidates, overwrites, zeros},
+       "zero_"},
       {{keeps_as_drawn, for_candidates},
        "flip roll"},
       {{arranges, lists_views},
@@ -75,36 +87,51 @@ std::span<const OperatorRow> operator_rows() {
        "_sample_dirichlet _standard_gamma _triton_scaled_dot_attention binomial miopen_rnn "
        "rrelu_with_noise rrelu_with_noise_ rrelu_with_noise_functional"},
       {{random, for_candidates},
-       "cauchy cauchy_ exponential exponential_ geometric geometric_ log_normal log_normal_ poisson "
-       "rrelu rrelu_"},
+       "cauchy cauchy_ exponential exponential_ geometric geometric_ log_normal log_normal_ "
+       "poisson rrelu rrelu_"},
+      {{random, checks_values, for_candidates, draws_whole},
+       "bernoulli bernoulli_"},
       {{random, checks_values, for_candidates},
-       "bernoulli bernoulli_ multinomial"},
+       "multinomial"},
       {{random, dropout, for_candidates},
-       "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
-       "feature_dropout feature_dropout_ native_dropout"},
-      {{random, generator, leaves_drawn, for_candidates, fills_by_chance},
-       "normal normal_ rand rand_like randn randn_like uniform uniform_"},
+       "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout "
+       "feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout"},
+      {{random, generator, leaves_drawn, for_candidates, fills_by_chance, draws_normal},
+       "normal normal_ randn randn_like"},
+      {{random, generator, leaves_drawn, for_candidates, fills_by_chance, draws_uniform},
+       "rand rand_like uniform uniform_"},
       {{random, for_candidates, fills_by_chance},
-       "normal_functional randint randint_like random random_ randperm"},
+       "normal_functional"},
+      {{random, for_candidates, fills_by_chance, draws_whole},
+       "randint randint_like random random_"},
+      {{random, for_candidates, fills_by_chance, draws_order},
+       "randperm"},
       {{random, dropout},
        "_cudnn_init_dropout_state _fill_mem_eff_dropout_mask_ _fused_dropout"},
       {{dropout},
        "native_dropout_backward"},
       // Matrix products, convolutions, attention, recurrent cells.
-      {{cudnn, for_candidates},
+      {{cudnn, for_candidates, convolves},
        "_convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d "
-       "convolution gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell"},
+       "convolution"},
+      {{cudnn, for_candidates, recurrent_cell},
+       "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell"},
       {{vendor, for_candidates},
-       "_int_mm addbmm addmm_ addmv addr baddbmm_ dot mv"},
+       "_int_mm addbmm addmm_ addr baddbmm_"},
+      {{vendor, for_candidates, vector_product},
+       "addmv dot mv"},
       {{vendor, random, attention},
        "_scaled_dot_product_cudnn_attention _scaled_dot_product_efficient_attention "
        "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_for_cpu "
        "_scaled_dot_product_fused_attention_overrideable"},
-      {{cudnn},
-       "_thnn_fused_gru_cell _thnn_fused_lstm_cell convolution_overrideable cudnn_convolution "
-       "cudnn_convolution_transpose"},
+      {{cudnn, recurrent_cell},
+       "_thnn_fused_gru_cell _thnn_fused_lstm_cell"},
+      {{cudnn, convolves},
+       "convolution_overrideable cudnn_convolution cudnn_convolution_transpose"},
+      {{vendor, matrix_product, scores, for_candidates, into_given, adds_to_product},
+       "addmm baddbmm"},
       {{vendor, matrix_product, scores, for_candidates, into_given},
-       "addmm baddbmm bmm mm"},
+       "bmm mm"},
       {{cudnn, random, for_candidates, recurrent},
        "gru lstm rnn_relu rnn_tanh"},
       {{random, attention},
@@ -120,7 +147,7 @@ std::span<const OperatorRow> operator_rows() {
        "einsum linear"},
       {{vendor, for_candidates, internal},
        "_addmm_activation"},
-      {{cudnn, random},
+      {{cudnn, random, recurrent_cell},
        "_cudnn_rnn"},
       {{vendor},
        "_scaled_mm"},
@@ -131,16 +158,21 @@ std::span<const OperatorRow> operator_rows() {
        "atan elu erf exp2 expm1 gelu leaky_relu log1p mish relu silu softplus square"},
       {{elementwise, for_candidates, into_given},
        "abs cos sigmoid sin tanh"},
+      {{scales, for_candidates, keeps_from_zero},
+       "add_"},
       {{scales, for_candidates},
-       "add_ div_ mul_ sub_"},
+       "div_ mul_ sub_"},
       {{elementwise, keeps_statistic, for_candidates, into_given},
        "exp log pow sqrt"},
-      {{scales, combines_draws, elementwise, linear, keeps_statistic, combines, for_candidates,
-        into_given},
-       "add mul sub"},
+      {{scales, combines_draws, elementwise, linear, keeps_statistic, combines,
+        for_candidates, into_given, keeps_from_zero},
+       "add"},
+      {{scales, combines_draws, elementwise, linear, keeps_statistic, combines,
+        for_candidates, into_given},
+       "mul sub"},
       {{keeps_statistic, for_candidates, into_given},
        "reciprocal rsqrt"},
-      {{keeps_statistic, bounds, for_candidates},
+      {{keeps_statistic, bounds, for_candidates, keeps_from_zero},
        "clamp_min"},
       {{scales, elementwise, linear, keeps_statistic, combines, for_candidates, into_given},
        "div"},
@@ -151,8 +183,10 @@ std::span<const OperatorRow> operator_rows() {
       {{elementwise, linear, keeps_statistic, for_candidates},
        "rsub"},
       // Norms and softmax.
+      {{normalises, for_candidates, scans},
+       "cumsum"},
       {{normalises, for_candidates},
-       "cumsum native_group_norm native_layer_norm"},
+       "native_group_norm native_layer_norm"},
       {{normalises, softmax, for_candidates, internal},
        "_log_softmax _softmax"},
       {{running_statistics, for_candidates},
@@ -168,109 +202,146 @@ std::span<const OperatorRow> operator_rows() {
       {{softmax, for_candidates, internal},
        "_safe_softmax"},
       // Reductions and orders.
+      {{reduces, for_candidates, asks_of_all},
+       "amax amin"},
+      {{reduces, for_candidates, asks_of_all, gives_places},
+       "argmax argmin"},
       {{reduces, for_candidates},
-       "amax amin argmax argmin linalg_vector_norm logsumexp max mean min std sum var"},
+       "linalg_vector_norm logsumexp mean std sum var"},
+      {{reduces, for_candidates, asks_of_all, places_along_dim, places_second},
+       "max min"},
       {{orders, for_candidates},
-       "argsort kthvalue median mode msort nanmedian sort topk"},
+       "argsort mode msort"},
+      {{orders, for_candidates, places_second},
+       "kthvalue median nanmedian sort topk"},
       // Others, with the traits that perturbations ask.
       {{steps, bounds, for_candidates},
-       "eq eq_ ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ hardshrink le le_ less "
-       "less_ less_equal less_equal_ lt lt_ ne ne_ not_equal not_equal_ softshrink threshold "
-       "threshold_"},
+       "eq eq_ ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ hardshrink le le_ "
+       "less less_ less_equal less_equal_ lt lt_ ne ne_ not_equal not_equal_ softshrink "
+       "threshold threshold_"},
       {{steps, for_candidates},
-       "bucketize ceil ceil_ fix fix_ floor floor_ frac frac_ heaviside round round_ searchsorted "
-       "sgn sgn_ sign sign_ signbit special_round trunc trunc_"},
+       "bucketize ceil_ fix fix_ floor_ frac_ heaviside round_ searchsorted sgn sgn_ sign sign_ "
+       "signbit special_round trunc_"},
+      {{steps, for_candidates, rounds},
+       "ceil floor frac round trunc"},
+      {{bounds, for_candidates, keeps_from_zero},
+       "clamp_ clamp_min_ clip"},
       {{bounds, for_candidates},
-       "clamp_ clamp_max clamp_max_ clamp_min_ clip clip_ hardsigmoid hardsigmoid_ hardswish "
-       "hardswish_ hardtanh hardtanh_ relu6 relu6_"},
+       "clamp_max clamp_max_ clip_ hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
+       "hardtanh_ relu6 relu6_"},
       {{specials, for_candidates},
-       "fmax fmin isfinite isinf isnan isneginf isposinf nan_to_num nan_to_num_ nanmean nanquantile "
-       "nansum"},
+       "fmax fmin nan_to_num nan_to_num_ nanmean nanquantile nansum"},
+      {{specials, for_candidates, also_elementwise},
+       "isfinite isinf isnan isneginf isposinf"},
       {{overwrites_places, checks_places, for_candidates},
        "index_copy index_copy_ index_put index_put_ put put_ scatter scatter_"},
       {{overwrites_places, for_candidates},
        "masked_scatter masked_scatter_"},
       {{checks_places, for_candidates},
        "embedding gather index index_add index_add_ index_fill index_fill_ index_reduce "
-       "index_reduce_ index_select nll_loss nll_loss_forward one_hot scatter_add scatter_add_ "
-       "scatter_reduce scatter_reduce_ take take_along_dim"},
-      {{checks_values, for_candidates},
+       "index_reduce_ index_select nll_loss one_hot scatter_add scatter_add_ scatter_reduce "
+       "scatter_reduce_ take take_along_dim"},
+      {{checks_places, for_candidates, loss},
+       "nll_loss_forward"},
+      {{checks_values, for_candidates, loss},
        "binary_cross_entropy"},
       {{for_candidates},
        "abs_ absolute absolute_ acos acos_ acosh acosh_ adaptive_avg_pool1d adaptive_avg_pool2d "
        "adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d addbmm_ "
-       "addcdiv addcdiv_ addcmul addcmul_ addmv_ addr_ adjoint affine_grid_generator all allclose "
-       "aminmax angle any arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan "
+       "addcdiv addcdiv_ addcmul addcmul_ addmv_ addr_ adjoint affine_grid_generator allclose "
+       "aminmax angle arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan "
        "arctan2 arctan2_ arctan_ arctanh arctanh_ argwhere as_strided_scatter asin asin_ asinh "
        "asinh_ atan2 atan2_ atan_ atanh atanh_ atleast_1d atleast_2d atleast_3d avg_pool1d "
-       "avg_pool2d avg_pool3d bartlett_window bilinear binary_cross_entropy_with_logits "
-       "bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ "
-       "bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ "
-       "blackman_window block_diag broadcast_tensors cartesian_prod cdist celu celu_ chain_matmul "
-       "chalf channel_shuffle cholesky cholesky_inverse cholesky_solve col2im combinations complex "
-       "conj conj_physical conj_physical_ copysign copysign_ corrcoef cos_ cosh cosh_ "
-       "cosine_embedding_loss cosine_similarity count_nonzero cov cross cummax cummin cumprod "
-       "cumprod_ cumsum_ cumulative_trapezoid deg2rad deg2rad_ det diag diag_embed diagflat "
-       "diagonal_copy diagonal_scatter diff digamma digamma_ dist divide divide_ elu_ equal erf_ "
-       "erfc erfc_ erfinv erfinv_ exp2_ exp_ expm1_ fft_fft fft_fft2 fft_fftfreq fft_fftn "
-       "fft_fftshift fft_hfft fft_hfft2 fft_hfftn fft_ifft fft_ifft2 fft_ifftn fft_ifftshift "
-       "fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 "
-       "fft_rfftfreq fft_rfftn fill_diagonal_ fliplr flipud float_power float_power_ floor_divide "
-       "floor_divide_ fmod fmod_ frexp frobenius_norm gcd gcd_ gelu_ geqrf ger glu gradient "
-       "grid_sampler grid_sampler_2d grid_sampler_3d group_norm hamming_window hann_window "
-       "heaviside_ hinge_embedding_loss histogram histogramdd huber_loss hypot hypot_ i0 i0_ "
-       "igamma igamma_ igammac igammac_ im2col inner inverse is_complex is_floating_point isclose "
-       "isin isreal istft kaiser_window kl_div kron l1_loss layer_norm ldexp ldexp_ leaky_relu_ "
-       "lerp lerp_ lgamma lgamma_ linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cross "
-       "linalg_det linalg_diagonal linalg_eigh linalg_eigvalsh linalg_householder_product "
-       "linalg_inv linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matmul "
+       "avg_pool2d avg_pool3d bartlett_window bilinear bitwise_and_ bitwise_left_shift "
+       "bitwise_left_shift_ bitwise_not_ bitwise_or_ bitwise_right_shift bitwise_right_shift_ "
+       "bitwise_xor bitwise_xor_ blackman_window block_diag broadcast_tensors cartesian_prod "
+       "cdist celu celu_ chain_matmul chalf channel_shuffle cholesky cholesky_inverse "
+       "cholesky_solve col2im combinations complex conj conj_physical conj_physical_ copysign "
+       "copysign_ corrcoef cos_ cosh cosh_ cosine_embedding_loss cosine_similarity "
+       "count_nonzero cov cross cumprod_ cumsum_ cumulative_trapezoid deg2rad deg2rad_ det diag "
+       "diag_embed diagflat diagonal_copy diagonal_scatter diff digamma digamma_ dist divide "
+       "divide_ elu_ equal erf_ erfc erfc_ erfinv erfinv_ exp2_ exp_ expm1_ fft_fft fft_fft2 "
+       "fft_fftfreq fft_fftn fft_fftshift fft_hfft fft_hfft2 fft_hfftn fft_ifft fft_ifft2 "
+       "fft_ifftn fft_ifftshift fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn "
+       "fft_rfft fft_rfft2 fft_rfftfreq fft_rfftn fliplr flipud float_power float_power_ "
+       "floor_divide floor_divide_ fmod_ frexp frobenius_norm gcd gcd_ gelu_ geqrf ger glu "
+       "gradient grid_sampler grid_sampler_2d grid_sampler_3d group_norm hamming_window "
+       "hann_window heaviside_ hinge_embedding_loss histogram histogramdd hypot hypot_ i0 i0_ "
+       "igamma igamma_ igammac igammac_ im2col inner inverse is_complex is_floating_point isin "
+       "isreal istft kaiser_window kron layer_norm ldexp ldexp_ leaky_relu_ lerp lerp_ lgamma "
+       "lgamma_ linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cross linalg_det "
+       "linalg_diagonal linalg_eigh linalg_eigvalsh linalg_householder_product linalg_inv "
+       "linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matmul "
        "linalg_matrix_norm linalg_matrix_power linalg_matrix_rank linalg_multi_dot linalg_norm "
-       "linalg_pinv linalg_qr linalg_slogdet linalg_solve linalg_solve_ex linalg_solve_triangular "
-       "linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve linalg_vander linalg_vecdot "
-       "linspace log10 log10_ log1p_ log2 log2_ log_ log_sigmoid log_sigmoid_forward logaddexp "
-       "logaddexp2 logcumsumexp logdet logical_and logical_and_ logical_not logical_not_ "
-       "logical_or logical_or_ logical_xor logical_xor_ logit logit_ logspace margin_ranking_loss "
-       "masked_fill masked_fill_ masked_select matrix_power max_pool1d max_pool2d "
-       "max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d "
-       "meshgrid mish_ mse_loss multi_margin_loss multiply multiply_ mvlgamma mvlgamma_ "
-       "narrow_copy native_channel_shuffle negative negative_ nextafter nextafter_ nonzero "
-       "nonzero_static norm norm_except_dim nuclear_norm orgqr ormqr outer pad pad_sequence "
-       "pairwise_distance pdist pinverse pixel_shuffle pixel_unshuffle poisson_nll_loss polar "
-       "positive pow_ prelu prod qr quantile rad2deg rad2deg_ range ravel reciprocal_ "
-       "reflection_pad1d reflection_pad2d reflection_pad3d relu_ remainder remainder_ renorm "
-       "renorm_ repeat_interleave replication_pad1d replication_pad2d replication_pad3d "
-       "resolve_conj resolve_neg rms_norm rot90 row_stack rsqrt_ select_scatter selu selu_ "
-       "sigmoid_ silu_ sin_ sinc sinc_ sinh sinh_ slice_scatter slogdet smooth_l1_loss "
-       "soft_margin_loss special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 "
-       "special_bessel_y1 special_digamma special_entr special_erf special_erfc special_erfcx "
-       "special_erfinv special_exp2 special_expit special_expm1 special_gammainc special_gammaincc "
-       "special_gammaln special_i0 special_i0e special_i1 special_i1e special_log1p "
-       "special_log_ndtr special_log_softmax special_logit special_logsumexp "
-       "special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 "
-       "special_modified_bessel_k1 special_multigammaln special_ndtr special_ndtri special_psi "
-       "special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 special_sinc "
-       "special_softmax special_spherical_bessel_j0 special_xlog1py special_xlogy sqrt_ square_ "
-       "std_mean stft subtract subtract_ sum_to_size svd swapaxes_ swapdims_ tan tan_ tanh_ "
-       "tensordot trace trapezoid trapz triangular_solve tril tril_ tril_indices "
-       "triplet_margin_loss triu triu_ triu_indices true_divide true_divide_ unique_consecutive "
-       "unique_dim unique_dim_consecutive upsample_bicubic2d upsample_bilinear2d upsample_linear1d "
-       "upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d vander "
-       "var_mean vdot where xlogy xlogy_"},
+       "linalg_pinv linalg_qr linalg_slogdet linalg_solve linalg_solve_ex "
+       "linalg_solve_triangular linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve "
+       "linalg_vander linalg_vecdot linspace log10 log10_ log1p_ log2 log2_ log_ log_sigmoid "
+       "log_sigmoid_forward logaddexp logaddexp2 logdet logical_and_ logical_not_ logical_or_ "
+       "logical_xor_ logit logit_ logspace margin_ranking_loss masked_fill masked_fill_ "
+       "masked_select matrix_power max_pool1d max_pool2d max_pool3d max_unpool2d max_unpool3d "
+       "meshgrid mish_ multi_margin_loss multiply multiply_ mvlgamma mvlgamma_ narrow_copy "
+       "native_channel_shuffle negative negative_ nextafter nextafter_ nonzero nonzero_static "
+       "norm norm_except_dim nuclear_norm orgqr ormqr outer pad pad_sequence pairwise_distance "
+       "pdist pinverse pixel_shuffle pixel_unshuffle poisson_nll_loss polar positive pow_ prelu "
+       "qr quantile rad2deg rad2deg_ range ravel reciprocal_ reflection_pad1d reflection_pad2d "
+       "reflection_pad3d relu_ remainder_ renorm renorm_ repeat_interleave replication_pad1d "
+       "replication_pad2d replication_pad3d resolve_conj resolve_neg rms_norm rot90 row_stack "
+       "rsqrt_ select_scatter selu selu_ sigmoid_ silu_ sin_ sinc sinc_ sinh sinh_ "
+       "slice_scatter slogdet special_airy_ai special_bessel_j0 special_bessel_j1 "
+       "special_bessel_y0 special_bessel_y1 special_digamma special_entr special_erf "
+       "special_erfc special_erfcx special_erfinv special_exp2 special_expit special_expm1 "
+       "special_gammainc special_gammaincc special_gammaln special_i0 special_i0e special_i1 "
+       "special_i1e special_log1p special_log_ndtr special_log_softmax special_logit "
+       "special_logsumexp special_modified_bessel_i0 special_modified_bessel_i1 "
+       "special_modified_bessel_k0 special_modified_bessel_k1 special_multigammaln special_ndtr "
+       "special_ndtri special_psi special_scaled_modified_bessel_k0 "
+       "special_scaled_modified_bessel_k1 special_sinc special_softmax "
+       "special_spherical_bessel_j0 special_xlog1py special_xlogy sqrt_ square_ std_mean stft "
+       "subtract subtract_ sum_to_size svd swapaxes_ swapdims_ tan tan_ tanh_ tensordot trace "
+       "trapezoid trapz triangular_solve tril tril_ tril_indices triplet_margin_loss triu triu_ "
+       "triu_indices true_divide true_divide_ unique_consecutive unique_dim_consecutive "
+       "upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d "
+       "upsample_nearest2d upsample_nearest3d upsample_trilinear3d vander var_mean vdot where "
+       "xlogy xlogy_"},
+      {{for_candidates, asks_of_all, any_or_all},
+       "all any"},
+      {{for_candidates, loss},
+       "binary_cross_entropy_with_logits huber_loss kl_div l1_loss mse_loss smooth_l1_loss "
+       "soft_margin_loss"},
+      {{for_candidates, also_elementwise},
+       "bitwise_and bitwise_not bitwise_or fmod isclose logical_and logical_not logical_or "
+       "logical_xor remainder"},
+      {{for_candidates, gives_places, places_second},
+       "cummax cummin max_pool2d_with_indices max_pool3d_with_indices"},
+      {{for_candidates, scans},
+       "cumprod logcumsumexp"},
+      {{for_candidates, fills},
+       "fill_diagonal_"},
+      {{for_candidates, asks_of_all},
+       "prod"},
+      {{for_candidates, gives_places},
+       "unique_dim"},
+      {{for_candidates, internal, also_elementwise},
+       "__and__ __or__ __xor__"},
       {{for_candidates, internal},
-       "__and__ __iand__ __ilshift__ __ior__ __irshift__ __ixor__ __lshift__ __or__ __rshift__ "
-       "__xor__ _adaptive_avg_pool2d _adaptive_avg_pool3d _conj _conj_physical _euclidean_dist "
+       "__iand__ __ilshift__ __ior__ __irshift__ __ixor__ __lshift__ __rshift__ "
+       "_adaptive_avg_pool2d _adaptive_avg_pool3d _conj _conj_physical _euclidean_dist "
        "_fused_rms_norm _is_all_true _is_any_true _linalg_det _linalg_eigh _linalg_slogdet "
-       "_linalg_solve_ex _linalg_svd _logcumsumexp _neg_view _prelu_kernel _unique2 "
+       "_linalg_solve_ex _linalg_svd _logcumsumexp _neg_view _prelu_kernel "
        "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d "
        "_weight_norm_interface"},
+      {{for_candidates, internal, gives_places},
+       "_unique2"},
       {{internal},
        "_assert_async _batch_norm_no_update _batch_norm_with_update "
-       "_batch_norm_with_update_functional _cdist_forward _ctc_loss _cummax_helper _fft_c2c "
-       "_fft_c2r _fft_r2c _foreach_add _foreach_mul _histogramdd_bin_edges "
-       "_log_softmax_backward_data _masked_softmax _native_batch_norm_legit_functional "
-       "_native_multi_head_attention _pdist_forward _stack _to_cpu _transformer_encoder_layer_fwd "
-       "_trilinear _upsample_bicubic2d_aa _upsample_bilinear2d_aa _weight_norm"},
-      {{bounds, for_candidates, into_given},
+       "_batch_norm_with_update_functional _cdist_forward _ctc_loss _fft_c2c _fft_c2r _fft_r2c "
+       "_foreach_add _foreach_mul _histogramdd_bin_edges _log_softmax_backward_data "
+       "_masked_softmax _native_batch_norm_legit_functional _native_multi_head_attention "
+       "_pdist_forward _stack _to_cpu _transformer_encoder_layer_fwd _trilinear "
+       "_upsample_bicubic2d_aa _upsample_bilinear2d_aa _weight_norm"},
+      {{internal, gives_places},
+       "_cummax_helper"},
+      {{bounds, for_candidates, into_given, keeps_from_zero},
        "clamp"},
       {{for_candidates, into_given},
        "eye maximum minimum"},
@@ -295,21 +366,6 @@ Traits traits_of(std::string_view base_name) {
 std::string_view only_overload(std::string_view base_name) {
   if (base_name == "repeat_interleave") return "self_int";
   return has_trait(base_name, Trait::recurrent) ? "input" : "";
-}
-
-const TrainingFlag* training_flag(std::string_view base_name) {
-  static constexpr auto kFlags = std::to_array<TrainingFlag>({
-      {"native_dropout", 2, "train"},
-      {"dropout", 2, "train"},
-      {"dropout_", 2, "train"},
-      {"feature_dropout", 2, "train"},
-      {"alpha_dropout", 2, "train"},
-      {"feature_alpha_dropout", 2, "train"},
-      {"rrelu", 3, "training"},
-      {"rrelu_with_noise", 4, "training"},
-  });
-  const auto at = std::ranges::find(kFlags, base_name, &TrainingFlag::name);
-  return at == kFlags.end() ? nullptr : &*at;
 }
 
 }  // namespace tritonsmith::gym::plan::operators

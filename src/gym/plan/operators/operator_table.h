@@ -1,10 +1,9 @@
 // The traits of each ATen operator, in one table by base name. The replay, the analyses, the
 // trials and the rules for candidates use it. Each operator stands in one row with all its traits.
-// Traits with similar names differ on purpose; the comments say how. It needs no LibTorch. Any
-// thread may call it.
+// Traits with similar names differ on purpose; the comments say how. operator_arguments.h says what
+// an operator's arguments mean. It needs no LibTorch. Any thread may call it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -35,10 +34,16 @@ enum class Trait : std::uint8_t {
   scales,           // drawn numbers stay random when it combines them with one number
   combines_draws,   // the same with other drawn numbers; not in place
   negates,
-  dropout,    // has "dropout" in its name
-  recurrent,  // a recurrent cell over a sequence, with dropout between its layers
+  draws_normal,  // the distribution, where the judge knows it
+  draws_uniform,
+  draws_whole,  // whole numbers
+  draws_order,  // a permutation
+  dropout,      // has "dropout" in its name
+  recurrent,    // a recurrent cell over a sequence, with dropout between its layers
 
   // How values follow from values: the roofline's least work.
+  zeros,           // gives zeros
+  fills,           // gives one number everywhere, which is among its arguments
   elementwise,     // each result depends on the elements at its place alone
   linear,          // elementwise, and a product may be taken before it: (x w + b) v = x (w v) + b v
   rearranges,      // the same elements elsewhere: fewer operators than `arranges`
@@ -47,6 +52,25 @@ enum class Trait : std::uint8_t {
   keeps_statistic,  // the result is zero only if the statistic is zero
   combines,         // with a statistic, the differences or ratios of the elements remain
   normalises,       // each result depends on all elements with which it is normalised
+
+  // How values follow from values, where an analysis asks more than the roofline.
+  also_elementwise,  // logic and remainders: elementwise, though no work that the roofline counts
+  rounds,            // each element, to a whole number or to what is left of one
+  casts,
+  asks_of_all,  // one element may decide the result: extremes, products, any and all
+  any_or_all,
+  gives_places,      // its results, or one of them, are places of elements. So does all of `orders`
+  places_along_dim,  // the same, if it gets a dimension
+  places_second,     // if it has two results, the second one are places
+  keeps_from_zero,   // a small second argument may keep its first argument away from zero
+  scans,             // each result depends on the elements before it
+  loss,              // compares its first two arguments row by row
+
+  // Which kind of vendor-grade operator it is. All others but attention are products of matrices.
+  convolves,
+  vector_product,   // of a matrix with a vector, or of two vectors
+  recurrent_cell,   // one step of a recurrent cell, or cuDNN's loop
+  adds_to_product,  // its first argument is added, and the next two are multiplied
 
   // Perturbations ask these.
   orders,              // its results are places among ordered values
@@ -97,15 +121,5 @@ std::span<const OperatorRow> operator_rows();
 // Returns the only overload that a candidate may use, because other overloads take sizes or counts
 // from tensors unchecked. Returns an empty string if a candidate may use all overloads.
 std::string_view only_overload(std::string_view base_name);
-
-// The argument of an operator that says whether it is in training mode.
-struct TrainingFlag {
-  std::string_view name;
-  std::size_t position = 0;
-  std::string_view keyword;
-  bool in_eval_mode = false;
-};
-// Returns null if the operator has no such flag.
-const TrainingFlag* training_flag(std::string_view base_name);
 
 }  // namespace tritonsmith::gym::plan::operators
