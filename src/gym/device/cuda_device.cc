@@ -249,11 +249,11 @@ bool CudaDevice::change_and_copy(std::span<DrawnInput> inputs) {
   std::set<const void*> storages;
   for (const DrawnInput& input : inputs) {
     const at::Tensor& drawn = input.drawn;
-    const bool fits =
-        drawn.is_cuda() && drawn.scalar_type() == at::kFloat && drawn.is_contiguous() &&
-        drawn.numel() > 0 && drawn.numel() % 4 == 0 && drawn.storage().nbytes() == drawn.nbytes() &&
-        (input.change.kept >= 1 || input.change.rest == 0) &&
-        input.change.pattern == Pattern::none && storages.insert(drawn.storage().data()).second;
+    const bool fits = drawn.is_cuda() && drawn.scalar_type() == at::kFloat &&
+                      drawn.is_contiguous() && drawn.numel() > 0 && drawn.numel() % 4 == 0 &&
+                      drawn.storage().nbytes() == drawn.nbytes() &&
+                      (input.change.kept >= 1 || input.change.rest == 0) &&
+                      !input.change.has_pattern() && storages.insert(drawn.storage().data()).second;
     if (!fits) return false;
   }
   if (inputs.size() > cuda::DeviceKernels::kSpreads) return false;

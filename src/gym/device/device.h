@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "gym/compare/compare.h"
+#include "gym/device/input_change.h"
 #include "gym/tensors/replay_memory.h"
 #include "gym/tensors/tensors.h"
 
@@ -19,42 +20,6 @@ namespace tritonsmith::gym::device {
 struct Snapshot {
   at::Tensor bytes;
   std::uint64_t print = 0;
-};
-
-// Changes of single elements, rows and slices. trial/perturb/patterns.h describes each.
-enum class Pattern {
-  none,
-  uneven,
-  ragged,
-  noise,
-  flips,
-  sorted,
-  skewed,
-  near,
-  near_all,
-  ties,
-  close,
-  truths,
-  ends,
-  specials,
-  whole,
-  listed,
-  small_rows,
-  extremes
-};
-
-// The change that a trial makes to a drawn input, in three steps. A random share `kept` of the
-// elements stays as it is, and the others are multiplied by `rest`. Then the pattern changes single
-// elements by up to `reach`, or with `numbers`. Then x becomes x * factor + shift.
-struct InputChange {
-  double factor = 1, shift = 0, kept = 1, rest = 0;
-  std::uint64_t seed = 0;
-  Pattern pattern = Pattern::none;
-  double reach = 0;
-  bool may_tie = true;  // the pattern may make rows of equal values
-  std::vector<double> numbers = {};
-  std::vector<std::int64_t> places = {};  // indices at which large elements are put
-  bool changes() const { return factor != 1 || shift != 0 || kept < 1 || pattern != Pattern::none; }
 };
 
 // An input that is changed in place, and a copy of it for the candidate.

@@ -16,8 +16,8 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
+namespace pattern = device::pattern;
 using device::InputChange;
-using device::Pattern;
 using plan::analysis::DrawKind;
 using plan::analysis::InputDraw;
 
@@ -116,21 +116,22 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
 
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
 // at some of its places.
-InputChange InputPlan::with_numbers(InputChange change, Unit unit, Rng& rng) const {
+InputPlan::OfCode InputPlan::numbers_of_code(Unit unit, Rng& rng) const {
   constexpr std::size_t most_shifts = 4, most_places = 12;
-  if (numbers_ == nullptr) return change;
+  OfCode chosen;
+  if (numbers_ == nullptr) return chosen;
   std::vector<double> shifts;
   for (const double number : numbers_->real)
     if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
       shifts.push_back(number);
   rng.shuffle(shifts);
   if (!unit.is_coarse)
-    change.numbers.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                               most_shifts, shifts.size())));
-  change.places = numbers_->whole;
-  rng.shuffle(change.places);
-  if (change.places.size() > most_places) change.places.resize(most_places);
-  return change;
+    chosen.shifts.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                              most_shifts, shifts.size())));
+  chosen.places = numbers_->whole;
+  rng.shuffle(chosen.places);
+  if (chosen.places.size() > most_places) chosen.places.resize(most_places);
+  return chosen;
 }
 
 // Changes that are alike for inputs and for draws without bounds.
@@ -151,21 +152,26 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
       return {.shift = unit.is_double ? -in_doubles : below_exponentials};
     case Perturbation::small: {
       const bool rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double;
-      InputChange change{.factor = rounds ? 1.0 / 16 : near_epsilons, .reach = rounds ? 1.0 : 0.0};
-      change.numbers = factors_for(epsilons_, change.factor, unit.is_coarse ? 1e-3 : 1e-15);
-      change.places = {unit.nth};
-      if (rounds || !change.numbers.empty()) change.pattern = Pattern::small_rows;
+      InputChange change{.factor = rounds ? 1.0 / 16 : near_epsilons};
+      pattern::SmallRows small{
+          .factors = factors_for(epsilons_, change.factor, unit.is_coarse ? 1e-3 : 1e-15),
+          .rounds = rounds};
+      if (unit.nth > 0) small.beside = 1 / change.factor;
+      if (rounds || !small.factors.empty()) change.pattern = std::move(small);
       return change;
     }
     case Perturbation::uneven:
       if (facts_.gives_places) return {};
       [[fallthrough]];
-    case Perturbation::scattered:
-      return with_numbers({.seed = rng.next_u64(),
-                           .pattern = Pattern::uneven,
-                           .reach = unit.is_double ? in_doubles : beyond_exponentials,
-                           .may_tie = kind == Perturbation::uneven},
-                          unit, rng);
+    case Perturbation::scattered: {
+      const std::uint64_t seed = rng.next_u64();
+      OfCode chosen = numbers_of_code(unit, rng);
+      return {.seed = seed,
+              .pattern = pattern::Uneven{.reach = unit.is_double ? in_doubles : beyond_exponentials,
+                                         .may_tie = kind == Perturbation::uneven,
+                                         .shifts = std::move(chosen.shifts),
+                                         .places = std::move(chosen.places)}};
+    }
     case Perturbation::negated:
       return {.factor = -1};
     default:
@@ -189,8 +195,7 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
-              .pattern = Pattern::ragged,
-              .reach = unit.is_coarse ? far_in_16_bits : largest};
+              .pattern = pattern::Ragged{unit.is_coarse ? far_in_16_bits : largest}};
     case Perturbation::spiked:
       if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
@@ -199,22 +204,20 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       if (!has_16_bits(tensor_of(task_, input).dtype) && (scores_.empty() || decides)) return {};
       InputChange change = spiked(plan::elements_of(tensor_of(task_, input)), rng);
       if (scores_.empty() || decides) return change;
-      change.pattern = Pattern::ends;
-      change.reach = far;
-      return with_numbers(change, unit, rng);
+      change.pattern = pattern::Ends{.reach = far, .places = numbers_of_code(unit, rng).places};
+      return change;
     }
     case Perturbation::tied:
       if (!facts_.jumps_at_halves || facts_.gives_places) return {};
       return {.seed = rng.next_u64(),
-              .pattern = Pattern::ties,
-              .reach = facts_.scale_of_jumps,
-              .numbers = facts_.meeting_numbers};
+              .pattern =
+                  pattern::Ties{.scale = facts_.scale_of_jumps, .numbers = facts_.meeting_numbers}};
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
-      return {.seed = rng.next_u64(), .pattern = Pattern::close};
+      return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
     case Perturbation::special:
       if (!facts_.treats_specials) return {};
-      return {.seed = rng.next_u64(), .pattern = Pattern::specials};
+      return {.seed = rng.next_u64(), .pattern = pattern::Specials{}};
     default:
       return extreme(kind, unit, rng);
   }
@@ -230,9 +233,7 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
     case Perturbation::sparse:
       return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
-      return {.seed = rng.next_u64(),
-              .pattern = Pattern::ragged,
-              .reach = draw.is_affine ? far : not_far};
+      return {.seed = rng.next_u64(), .pattern = pattern::Ragged{draw.is_affine ? far : not_far}};
     case Perturbation::spiked:
     case Perturbation::last_spiked:
       if (!draw.is_affine || !has_16_bits(tensor_of(task_, draw.inputs[0]).dtype)) return {};
@@ -246,9 +247,10 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
     case Perturbation::uneven:
     case Perturbation::scattered: {
       InputChange change = extreme(kind, unit, rng);
-      if (!draw.is_affine) {
-        change.reach = std::min(change.reach, kBeyondNormal);
-        change.numbers.clear();
+      if (auto* uneven = std::get_if<pattern::Uneven>(&change.pattern);
+          uneven != nullptr && !draw.is_affine) {
+        uneven->reach = std::min(uneven->reach, kBeyondNormal);
+        uneven->shifts.clear();
       }
       return change;
     }
@@ -273,6 +275,22 @@ std::vector<double> InputPlan::met_by(const InputDraw& draw) const {
   return numbers;
 }
 
+device::Pattern InputPlan::of_whole(Perturbation kind, const InputDraw& draw) const {
+  std::vector<double> numbers = met_by(draw);
+  if (kind == Perturbation::sparse)
+    return pattern::Sorted{.numbers = std::move(numbers),
+                           .leaves_one_out = !facts_.overwrites_places};
+  if (kind != Perturbation::scaled) return {};
+  const auto largest = static_cast<std::int64_t>(draw.high);
+  if (draw.high - draw.low > kBeyondFloats) {
+    if (facts_.gives_places) return pattern::Near{largest};
+    if (facts_.compares_inputs) return pattern::NearAll{largest};
+  }
+  if (facts_.overwrites_places) return {};
+  if (facts_.gives_places) return pattern::Extremes{std::move(numbers)};
+  return pattern::Skewed{std::move(numbers)};
+}
+
 InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
                                Rng& rng) const {
   const bool makes_mask = std::ranges::any_of(draw.inputs, [&](int input) {
@@ -288,24 +306,15 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       return of_normal(kind, draw, unit, rng);
     case DrawKind::uniform: {
       InputChange change = of_uniform(kind, draw, unit.nth, rng);
-      if (within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)
-        change.numbers.assign(16, draw.low);
+      if (auto* uneven = std::get_if<pattern::Uneven>(&change.pattern);
+          uneven != nullptr && within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)
+        uneven->shifts.assign(16, draw.low);
       return change;
     }
-    case DrawKind::whole: {
-      InputChange change{.seed = rng.next_u64(), .numbers = met_by(draw)};
-      if (kind == Perturbation::scaled && !facts_.overwrites_places)
-        change.pattern = facts_.gives_places ? Pattern::extremes : Pattern::skewed;
-      if (kind == Perturbation::scaled && draw.high - draw.low > kBeyondFloats) {
-        if (facts_.gives_places) change.pattern = Pattern::near;
-        if (facts_.compares_inputs && !facts_.gives_places) change.pattern = Pattern::near_all;
-      }
-      if (kind == Perturbation::sparse) change.pattern = Pattern::sorted;
-      if (!facts_.overwrites_places) change.reach = 1;  // one of the numbers is missing
-      return change;
-    }
+    case DrawKind::whole:
+      return {.seed = rng.next_u64(), .pattern = of_whole(kind, draw)};
     case DrawKind::order:
-      if (kind == Perturbation::sparse) return {.pattern = Pattern::sorted};
+      if (kind == Perturbation::sparse) return {.pattern = pattern::Sorted{}};
       return {};
     case DrawKind::other:
       if (kind == Perturbation::scaled) return {.factor = any_factor(rng)};
@@ -323,9 +332,9 @@ InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, 
   const bool has_one_value = holds_one_value(tensor);
   const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
   if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
-    return {.seed = rng.next_u64(), .pattern = Pattern::flips};
+    return {.seed = rng.next_u64(), .pattern = pattern::Flips{}};
   if (has_one_value && is_nothing == thins)
-    return {.seed = rng.next_u64(), .pattern = Pattern::noise};
+    return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
   return {.factor = any_factor(rng)};
 }
 
@@ -345,21 +354,20 @@ bool InputPlan::ignores_whole_numbers(const tensors::TensorTable& tensors) const
 // Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
 InputChange InputPlan::whole_numbers(Perturbation kind, int input,
                                      const tensors::TensorTable& tensors, Rng& rng) const {
-  constexpr double little = 3;
+  constexpr std::int64_t little = 3;
   const bool turns = kind == Perturbation::scaled || kind == Perturbation::ragged;
   if (!turns || !task_.unplanned.empty() || ignores_whole_numbers(tensors)) return {};
-  InputChange change{.seed = rng.next_u64(), .pattern = Pattern::whole};
+  pattern::Whole whole;
   const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(input));
   if (plan::analysis::is_only_computed_with(task_, input))
-    change.reach = little;
+    whole.growth = little;
   else if (const auto places = plan::analysis::places_named_by(task_, input))
-    change.reach = std::max(0.0, static_cast<double>(*places - 1) - tensor.max().item<double>());
-  change.places = plan::analysis::numbers_of_python(task_);
+    whole.growth = std::max<std::int64_t>(0, *places - 1 - tensor.max().item<std::int64_t>());
+  whole.of_python = plan::analysis::numbers_of_python(task_);
   for (const int other : inputs_)
     if (other != input)
-      for (const std::int64_t size : tensor_of(task_, other).shape)
-        change.numbers.push_back(static_cast<double>(size));
-  return change;
+      for (const std::int64_t size : tensor_of(task_, other).shape) whole.sizes.push_back(size);
+  return {.seed = rng.next_u64(), .pattern = std::move(whole)};
 }
 
 std::map<std::size_t, InputChange> InputPlan::draw_changes(Perturbation kind, Rng& rng) const {
@@ -394,7 +402,7 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
     else if (ways_[k] == Way::never_drawn && kind == Perturbation::scaled &&
              plan::analysis::is_list_in_source(task_, inputs_[k]) && tensor.is_floating_point() &&
              !holds_one_value(tensor) && !(is_mask(tensor) && hides(tensor)))
-      change = {.seed = rng.next_u64(), .pattern = Pattern::listed};
+      change = {.seed = rng.next_u64(), .pattern = pattern::Listed{}};
     else if (ways_[k] == Way::never_drawn)
       change = never_drawn(kind, tensor, rng);
     if (!change.changes()) continue;

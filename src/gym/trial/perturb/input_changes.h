@@ -55,6 +55,7 @@ class InputPlan {
   device::InputChange of_draw(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                               Rng& rng) const;
   std::vector<double> met_by(const plan::analysis::InputDraw& draw) const;
+  device::Pattern of_whole(Perturbation kind, const plan::analysis::InputDraw& draw) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
@@ -64,8 +65,12 @@ class InputPlan {
   device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
   TruthQuestions questions() const { return {task_, facts_, direct_, draws_}; }
-  // Adds the candidate's own numbers to a change of this kind.
-  device::InputChange with_numbers(device::InputChange change, Unit unit, Rng& rng) const;
+  // Some numbers of the candidate's code: by which rows move, and at which large elements stand.
+  struct OfCode {
+    std::vector<double> shifts;
+    std::vector<std::int64_t> places;
+  };
+  OfCode numbers_of_code(Unit unit, Rng& rng) const;
 
   const plan::Plan& task_;
   const CandidateNumbers* numbers_;

@@ -6,20 +6,20 @@
 
 namespace tritonsmith::gym::trial {
 
-NamedElements::NamedElements(const at::Tensor& tensor, const device::InputChange& change,
-                             const Rows* rows)
-    : tensor_(tensor), rows_(rows), rng_(change.seed, "places", 0) {
+NamedElements::NamedElements(const at::Tensor& tensor, const device::pattern::Ends& ends,
+                             std::uint64_t seed, const Rows* rows)
+    : tensor_(tensor), rows_(rows), rng_(seed, "places", 0) {
   if (tensor.numel() < 16) return;
   // The last dimension comes first, because its rows are the ones that a reduction most often takes.
   for (std::int64_t dim = tensor.dim() - 1; dim >= 0; --dim) {
-    if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, change.reach);
-    if (tensor.size(dim) > 2) add_pairs(dim, tensor.size(dim) / 2, change.reach);
+    if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, ends.reach);
+    if (tensor.size(dim) > 2) add_pairs(dim, tensor.size(dim) / 2, ends.reach);
   }
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
-    for (const std::int64_t place : change.places)
+    for (const std::int64_t place : ends.places)
       for (const std::int64_t index : {place - 1, place})
         if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
-          add_pairs(dim, index, change.reach);
+          add_pairs(dim, index, ends.reach);
   std::vector<std::int64_t> at;
   std::vector<double> by;
   for (const auto& [place, move] : moves_) {

@@ -7,19 +7,19 @@
 #include <set>
 
 #include "base/rng.h"
-#include "gym/device/device.h"
+#include "gym/device/input_change.h"
 #include "gym/trial/perturb/rows.h"
 
 namespace tritonsmith::gym::trial {
 
 // Elements at named places: at the last index and in the middle of each dimension, and at each of the
-// change's places and beside it. Elements far up and far down stand at each such index, so that no reduction over any
-// dimension may leave it out. They are chosen at first and moved at last, from the values that they
+// places that are given and beside it. Elements far up and far down stand at each such index, so that
+// no reduction over any dimension may leave it out. They are chosen at first and moved at last, from the values that they
 // had at first. So nothing else that happens to the tensor hides them.
 class NamedElements {
  public:
-  // No element lies in a row that `rows` keeps, if there is another.
-  NamedElements(const at::Tensor& tensor, const device::InputChange& change,
+  // Elements move by about `reach`. No element lies in a row that `rows` keeps, if there is another.
+  NamedElements(const at::Tensor& tensor, const device::pattern::Ends& ends, std::uint64_t seed,
                 const Rows* rows = nullptr);
 
   // Moves them from the values that they had when this was made.

@@ -15,26 +15,14 @@ struct Place {
 };
 
 // The last dimension comes last, so that what is put along it stays.
-std::vector<Place> named_places(const at::Tensor& tensor, const device::InputChange& change) {
+std::vector<Place> named_places(const at::Tensor& tensor) {
   constexpr std::int64_t fewest = 3, fewest_rows = 4;
-  constexpr std::size_t most = 24;
   std::vector<Place> places;
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
     const std::int64_t size = tensor.size(dim);
     if (size < fewest || tensor.numel() / size < fewest_rows) continue;
-    std::vector<std::int64_t> indices;
-    const auto add = [&](std::int64_t index) {
-      if (index >= 0 && index < size && indices.size() < most &&
-          std::ranges::find(indices, index) == indices.end())
-        indices.push_back(index);
-    };
-    add(size - 1);
-    add(size / 2);
-    for (const std::int64_t named : change.places) {
-      add(named - 1);
-      add(named);
-    }
-    for (const std::int64_t index : indices) places.push_back({dim, index});
+    places.push_back({dim, size - 1});
+    places.push_back({dim, size / 2});
   }
   return places;
 }
@@ -52,11 +40,11 @@ at::Tensor row_of(const at::Tensor& tensor, std::int64_t dim, std::int64_t nth) 
 // Calls `put` with a row for each place, the place in it, and a count from 0. It takes `turns` rows for
 // each place, another each time, and no more than half of the rows.
 template <typename Put>
-void for_each_row(const at::Tensor& tensor, const device::InputChange& change, std::int64_t turns,
+void for_each_row(const at::Tensor& tensor, std::uint64_t seed, std::int64_t turns,
                   const Put& put) {
-  Rng rng(change.seed, "named values", 0);
+  Rng rng(seed, "named values", 0);
   std::int64_t nth = 0, dim = -1, first = 0;
-  for (const Place& place : named_places(tensor, change)) {
+  for (const Place& place : named_places(tensor)) {
     const std::int64_t rows = tensor.numel() / tensor.size(place.dim);
     if (place.dim != dim) {
       nth = 0;
@@ -70,30 +58,30 @@ void for_each_row(const at::Tensor& tensor, const device::InputChange& change, s
 
 }  // namespace
 
-void put_in_rows(at::Tensor& tensor, const device::InputChange& change,
-                 std::span<const double> values) {
-  for_each_row(tensor, change, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
+void put_in_rows(at::Tensor& tensor, std::uint64_t seed, std::span<const double> values) {
+  for_each_row(tensor, seed, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
     // Another special value would hide this one from a question about the whole row.
     if (row.element_size() > 1) row.masked_fill_(row.isfinite().logical_not_(), 0.5);
     row.select(0, index).fill_(values[static_cast<std::size_t>(nth) % values.size()]);
   });
 }
 
-void put_extremes(at::Tensor& tensor, const device::InputChange& change) {
+void put_extremes(at::Tensor& tensor, std::uint64_t seed, std::span<const double> numbers,
+                  IfNarrow if_narrow) {
   // No more elements than this become extremes. Each of them then has a value of its own, because
   // places among equal values have no one order.
   constexpr std::int64_t most = 256, room = 4 * most;
-  if (change.numbers.size() < 2 || change.numbers[1] - change.numbers[0] < 2) return;
-  const auto least = static_cast<std::int64_t>(change.numbers[0]),
-             largest = static_cast<std::int64_t>(change.numbers[1]);
-  const bool has_room = change.numbers[1] - change.numbers[0] >= static_cast<double>(room);
-  if (!has_room && change.pattern == device::Pattern::extremes) return;
+  if (numbers.size() < 2 || numbers[1] - numbers[0] < 2) return;
+  const auto least = static_cast<std::int64_t>(numbers[0]),
+             largest = static_cast<std::int64_t>(numbers[1]);
+  const bool has_room = numbers[1] - numbers[0] >= static_cast<double>(room);
+  if (!has_room && if_narrow == IfNarrow::nothing) return;
   if (has_room) {
     tensor.copy_(at::where(tensor < least + most, tensor + most, tensor));
     tensor.copy_(at::where(tensor > largest - most, tensor - most, tensor));
   }
   std::int64_t left = most;  // what is put later lies farther out
-  for_each_row(tensor, change, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
+  for_each_row(tensor, seed, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
     const bool is_up = nth % 2 == 0;
     if (left == 0) return;
     const std::int64_t apart = has_room ? --left : 0;

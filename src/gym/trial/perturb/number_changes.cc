@@ -7,7 +7,6 @@
 namespace tritonsmith::gym::trial {
 
 using device::InputChange;
-using device::Pattern;
 using plan::analysis::InputDraw;
 
 double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
@@ -73,11 +72,10 @@ InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& r
     case Perturbation::uneven:
     case Perturbation::scattered:
       return {.seed = rng.next_u64(),
-              .pattern = Pattern::uneven,
-              .may_tie = kind == Perturbation::uneven};
+              .pattern = device::pattern::Uneven{.may_tie = kind == Perturbation::uneven}};
     case Perturbation::ragged:
       if (draw.low != 0) return {};
-      return {.seed = rng.next_u64(), .pattern = Pattern::ragged, .reach = 1};
+      return {.seed = rng.next_u64(), .pattern = device::pattern::Ragged{}};
     case Perturbation::negated:
       return {.factor = -1, .shift = draw.low + draw.high};
     default:

@@ -22,7 +22,7 @@ namespace tritonsmith::gym::trial {
 namespace {
 
 using device::InputChange;
-using device::Pattern;
+namespace pattern = device::pattern;
 
 at::Tensor chance_like(const at::Tensor& tensor) {
   return at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device()));
@@ -108,42 +108,42 @@ void lower_column(const at::Tensor& table, double reach, Rng& rng) {
   table.select(1, column).sub_(3 * reach);
 }
 
-void make_uneven(at::Tensor& tensor, const InputChange& change) {
+void make_uneven(at::Tensor& tensor, const pattern::Uneven& uneven, std::uint64_t seed) {
   constexpr double little = 4, level = 0.5, beyond = 1.5;
-  const bool is_moved = change.reach > 0;
-  Rng rng(change.seed, "uneven", 0);
+  const bool is_moved = uneven.reach > 0;
+  Rng rng(seed, "uneven", 0);
   const std::int64_t length = tensor.dim() > 0 ? tensor.size(-1) : 1;
   const at::Tensor table = tensor.view({-1, length});
   Rows rows(table, rng);
   sort_rows(rows.next(), false);
   sort_rows(rows.next(), true);
-  if (change.may_tie) level_rows(rows.next_kept(), is_moved);
-  if (!is_moved) return put_numbers(tensor, change.numbers);
+  if (uneven.may_tie) level_rows(rows.next_kept(), is_moved);
+  if (!is_moved) return put_numbers(tensor, uneven.shifts);
   at::Tensor zeros, ones;
-  if (change.may_tie) {
+  if (uneven.may_tie) {
     zeros = rows.next_kept();
     ones = rows.next_kept();
   }
   // Its largest elements lie as far as a named one.
   const at::Tensor apart = rows.next_kept();
-  NamedElements named(tensor, change, &rows);
-  const double shift = std::min(little, change.reach);
+  NamedElements named(tensor, {.reach = uneven.reach, .places = uneven.places}, seed, &rows);
+  const double shift = std::min(little, uneven.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
   ElementMoves moves;
-  move_one_in_each(rows.next_numbers(), length, change.reach, rng, moves);
-  move_one_in_each(rows.next_numbers(), length, -change.reach, rng, moves);
-  move_apart(apart, change.reach, rng);
-  move_some_elements(tensor.numel(), change.reach, rng, moves);
+  move_one_in_each(rows.next_numbers(), length, uneven.reach, rng, moves);
+  move_one_in_each(rows.next_numbers(), length, -uneven.reach, rng, moves);
+  move_apart(apart, uneven.reach, rng);
+  move_some_elements(tensor.numel(), uneven.reach, rng, moves);
   at::Tensor all = tensor.view({-1});
   moves.make(all);
-  if (change.may_tie) {
+  if (uneven.may_tie) {
     zeros.zero_();
     if (table.size(0) > 1) ones.fill_(level);
     level_slices(tensor, level, rng);
   }
   named.move();
-  for (const double number : change.numbers) {
+  for (const double number : uneven.shifts) {
     if (table.size(0) > 1) table.select(0, random_place(table.size(0), rng)).add_(beyond * number);
     // A window of a pooling, for example, takes in parts of many rows.
     if (tensor.dim() < 3 || tensor.size(-2) < 2) continue;
@@ -151,7 +151,7 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
     if (slices.size(0) > 2)
       slices.select(0, random_place(slices.size(0), rng)).add_(beyond * number);
   }
-  if (!change.may_tie) lower_column(table, change.reach, rng);
+  if (!uneven.may_tie) lower_column(table, uneven.reach, rng);
 }
 
 // Parts of a row become larger and smaller in turn, so that the mean of no part is the row's.
@@ -168,11 +168,11 @@ void part_rows(at::Tensor& tensor, Rng& rng) {
   }
 }
 
-void make_ragged(at::Tensor& tensor, const InputChange& change) {
+void make_ragged(at::Tensor& tensor, const pattern::Ragged& ragged, std::uint64_t seed) {
   constexpr double smallest = -3, smallest_block = -4;  // powers of two
-  Rng rng(change.seed, "ragged", 0);
+  Rng rng(seed, "ragged", 0);
   const auto block = static_cast<std::int64_t>(32 + rng.below(97));
-  const double largest = std::log2(std::max(1.0, change.reach));
+  const double largest = std::log2(std::max(1.0, ragged.largest));
   at::Tensor all = tensor.view({-1});
   all.mul_(chance_like(all).mul_(largest - smallest).exp2_().to(all.scalar_type()));
   const std::int64_t blocks = all.numel() / block, rest = all.numel() % block;
@@ -194,22 +194,19 @@ void add_noise(at::Tensor& tensor) {
 }
 
 // Each row gets the two largest numbers at places of their own.
-void put_two_largest(at::Tensor& tensor, const std::vector<double>& numbers) {
-  if (tensor.dim() == 0 || tensor.size(-1) < 2 || numbers.empty()) return;
+void put_two_largest(at::Tensor& tensor, std::int64_t largest) {
+  if (tensor.dim() == 0 || tensor.size(-1) < 2) return;
   const std::int64_t length = tensor.size(-1);
   at::Tensor rows = tensor.view({-1, length});
-  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(numbers));
   const at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);
   const at::Tensor further = random_places(rows.size(0), length - 1, rows).unsqueeze(1);
   rows.scatter_(1, first, largest);
   rows.scatter_(1, (first + 1 + further).remainder(length), largest - 1);
 }
 
-// Each element becomes the largest of the numbers, or one of the seven before it.
-void put_large_neighbours(at::Tensor& tensor, const std::vector<double>& numbers) {
+// Each element becomes the largest number, or one of the seven before it.
+void put_large_neighbours(at::Tensor& tensor, std::int64_t largest) {
   constexpr std::int64_t count = 8;
-  if (numbers.empty()) return;
-  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(numbers));
   tensor.copy_(
       at::randint(count, tensor.sizes(), tensor.options().dtype(at::kLong)).neg_().add_(largest));
 }
@@ -261,16 +258,16 @@ void change_listed(at::Tensor& tensor) {
   }
 }
 
-void make_ties(at::Tensor& tensor, const InputChange& change) {
+void make_ties(at::Tensor& tensor, const pattern::Ties& ties) {
   constexpr std::size_t most = 8;
-  tensor.mul_(2 * change.reach).round_().div_(2 * change.reach);
-  const std::size_t count = std::min(most, change.numbers.size());
+  tensor.mul_(2 * ties.scale).round_().div_(2 * ties.scale);
+  const std::size_t count = std::min(most, ties.numbers.size());
   for (std::size_t k = 0; k < count; ++k)
-    if (tensors::is_finite_in(tensor.scalar_type(), change.numbers[k]))
-      tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);
+    if (tensors::is_finite_in(tensor.scalar_type(), ties.numbers[k]))
+      tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), ties.numbers[k]);
 }
 
-void put_specials(at::Tensor& tensor, const InputChange& change) {
+void put_specials(at::Tensor& tensor, std::uint64_t seed) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   constexpr std::int64_t one_in = 512;
   constexpr auto specials =
@@ -279,63 +276,54 @@ void put_specials(at::Tensor& tensor, const InputChange& change) {
   for (const double special : specials)
     all.index_fill_(0, random_places(1 + all.numel() / one_in, all.numel(), all), special);
   // Infinity comes first, because a question for infinities does not ask for NaN.
-  put_in_rows(tensor, change, specials);
+  put_in_rows(tensor, seed, specials);
 }
 
-void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
-  switch (change.pattern) {
-    case Pattern::none:
-      return;
-    case Pattern::uneven:
-      return make_uneven(tensor, change);
-    case Pattern::ragged:
-      return make_ragged(tensor, change);
-    case Pattern::noise:
-      return add_noise(tensor);
-    case Pattern::flips:
-      return flip(tensor);
-    case Pattern::sorted:
-      if (change.reach > 0) leave_one_out(tensor, change.numbers);
-      put_numbers(tensor, change.numbers);
-      tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
-      return;
-    case Pattern::skewed:
-      skew(tensor);
-      put_numbers(tensor, change.numbers);
-      return put_extremes(tensor, change);
-    case Pattern::extremes:
-      put_numbers(tensor, change.numbers);
-      return put_extremes(tensor, change);
-    case Pattern::small_rows:
-      return make_rows_small(tensor, change);
-    case Pattern::near:
-      return put_two_largest(tensor, change.numbers);
-    case Pattern::near_all:
-      return put_large_neighbours(tensor, change.numbers);
-    case Pattern::ties:
-      return make_ties(tensor, change);
-    case Pattern::close:
-      return put_neighbours(tensor);
-    case Pattern::truths:
-      return put_truths(tensor, change);
-    case Pattern::ends:
-      return NamedElements(tensor, change).move();
-    case Pattern::specials:
-      return put_specials(tensor, change);
-    case Pattern::whole:
-      return change_whole_numbers(tensor, change);
-    case Pattern::listed:
-      return change_listed(tensor);
+// Applies each pattern to a tensor whose elements lie in order.
+struct Applier {
+  at::Tensor& tensor;
+  std::uint64_t seed;
+
+  void operator()(std::monostate) const {}
+  void operator()(const pattern::Uneven& uneven) const { make_uneven(tensor, uneven, seed); }
+  void operator()(const pattern::Ragged& ragged) const { make_ragged(tensor, ragged, seed); }
+  void operator()(const pattern::Noise&) const { add_noise(tensor); }
+  void operator()(const pattern::Flips&) const { flip(tensor); }
+  void operator()(const pattern::Sorted& sorted) const {
+    if (sorted.leaves_one_out) leave_one_out(tensor, sorted.numbers);
+    put_numbers(tensor, sorted.numbers);
+    tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
   }
-}
+  void operator()(const pattern::Skewed& skewed) const {
+    skew(tensor);
+    put_numbers(tensor, skewed.numbers);
+    put_extremes(tensor, seed, skewed.numbers, IfNarrow::equal_extremes);
+  }
+  void operator()(const pattern::Extremes& extremes) const {
+    put_numbers(tensor, extremes.numbers);
+    put_extremes(tensor, seed, extremes.numbers, IfNarrow::nothing);
+  }
+  void operator()(const pattern::Near& near) const { put_two_largest(tensor, near.largest); }
+  void operator()(const pattern::NearAll& near) const {
+    put_large_neighbours(tensor, near.largest);
+  }
+  void operator()(const pattern::Ties& ties) const { make_ties(tensor, ties); }
+  void operator()(const pattern::Close&) const { put_neighbours(tensor); }
+  void operator()(const pattern::Truths& truths) const { put_truths(tensor, truths, seed); }
+  void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }
+  void operator()(const pattern::Specials&) const { put_specials(tensor, seed); }
+  void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
+  void operator()(const pattern::Listed&) const { change_listed(tensor); }
+  void operator()(const pattern::SmallRows& small) const { make_rows_small(tensor, small); }
+};
 
 }  // namespace
 
 void apply_pattern(const InputChange& change, at::Tensor& tensor) {
-  if (change.pattern == Pattern::none || tensor.numel() == 0) return;
-  if (tensor.is_contiguous()) return apply_to_ordered(change, tensor);
+  if (!change.has_pattern() || tensor.numel() == 0) return;
+  if (tensor.is_contiguous()) return std::visit(Applier{tensor, change.seed}, change.pattern);
   at::Tensor ordered = tensor.contiguous();
-  apply_to_ordered(change, ordered);
+  std::visit(Applier{ordered, change.seed}, change.pattern);
   tensor.copy_(ordered);
 }
 

@@ -10,7 +10,7 @@ namespace tritonsmith::gym::trial {
 namespace {
 
 using device::InputChange;
-using device::Pattern;
+namespace pattern = device::pattern;
 
 at::Tensor changed(const InputChange& change, at::Tensor tensor) {
   at::manual_seed(change.seed);
@@ -22,7 +22,7 @@ at::Tensor changed(const InputChange& change, at::Tensor tensor) {
 TEST(Pattern, UnevenRowsAreOfEveryKindUnderEverySecret) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const at::Tensor rows =
-        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100}, at::randn({64, 40}));
+        changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100}}, at::randn({64, 40}));
     const at::Tensor least = std::get<0>(rows.min(1)), most = std::get<0>(rows.max(1));
     EXPECT_TRUE(least.eq(0).logical_and(most.eq(0)).any().item<bool>()) << seed;
     EXPECT_TRUE(least.eq(most).logical_and(most.ne(0)).any().item<bool>()) << seed;
@@ -35,7 +35,7 @@ TEST(Pattern, UnevenRowsAreOfEveryKindUnderEverySecret) {
 TEST(Pattern, NoHalfOfAllUnevenRowsHoldsTheMaximum) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const at::Tensor rows =
-        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100}, at::randn({64, 40}));
+        changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100}}, at::randn({64, 40}));
     for (const std::int64_t half : {0, 20}) {
       const at::Tensor gap = rows.amax(1) - rows.narrow(1, half, 20).amax(1);
       EXPECT_GT(gap.max().item<float>(), 88) << seed << ": beyond what an exponential holds";
@@ -45,12 +45,13 @@ TEST(Pattern, NoHalfOfAllUnevenRowsHoldsTheMaximum) {
 
 TEST(Pattern, UnevenRowsThatMayNotTieDoNot) {
   const at::Tensor rows = changed(
-      {.seed = 3, .pattern = Pattern::uneven, .reach = 100, .may_tie = false}, at::randn({64, 40}));
+      {.seed = 3, .pattern = pattern::Uneven{.reach = 100, .may_tie = false}}, at::randn({64, 40}));
   EXPECT_TRUE(rows.amin(1).lt(rows.amax(1)).all().item<bool>());
 }
 
 TEST(Pattern, UnevenWithoutReachKeepsToTheTensorsOwnValues) {
-  const at::Tensor rows = changed({.seed = 3, .pattern = Pattern::uneven}, at::rand({64, 40}) + 5);
+  const at::Tensor rows =
+      changed({.seed = 3, .pattern = pattern::Uneven{}}, at::rand({64, 40}) + 5);
   EXPECT_GE(rows.min().item<float>(), 5);
   EXPECT_LE(rows.max().item<float>(), 6);
 }
@@ -60,7 +61,7 @@ TEST(Pattern, NoSampleOfRaggedElementsHasTheMean) {
   constexpr std::int64_t count = 65536, few = count / 100;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const at::Tensor row =
-        changed({.seed = seed, .pattern = Pattern::ragged, .reach = 1024}, at::rand({count}))
+        changed({.seed = seed, .pattern = pattern::Ragged{1024}}, at::rand({count}))
             .to(at::kDouble);
     const double mean = row.mean().item<double>();
     for (const at::Tensor& part : {row.narrow(0, 0, count - few), row.narrow(0, few, count - few)})
@@ -72,7 +73,7 @@ TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtTheLastIndexOfEachDimension) {
   constexpr double reach = 100;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     at::manual_seed(seed);
-    const at::Tensor now = changed({.seed = seed, .pattern = Pattern::uneven, .reach = reach},
+    const at::Tensor now = changed({.seed = seed, .pattern = pattern::Uneven{.reach = reach}},
                                    at::randn({40, 30, 50}));
     for (const std::int64_t dim : {0, 1, 2}) {
       const at::Tensor last = now.select(dim, now.size(dim) - 1);
@@ -87,7 +88,7 @@ TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtEachPlaceThatIsNamed) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     at::manual_seed(seed);
     const at::Tensor now =
-        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100, .places = {7, 1201}},
+        changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100, .places = {7, 1201}}},
                 at::randn({16, 2048}));
     for (const std::int64_t place : {6, 7, 1200, 1201}) {
       const at::Tensor there = now.select(1, place);
@@ -98,11 +99,11 @@ TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtEachPlaceThatIsNamed) {
 }
 
 TEST(Pattern, NoiseChangesEachElementAndFlipsChangeMasks) {
-  const at::Tensor ones = changed({.seed = 1, .pattern = Pattern::noise}, at::ones({1000}));
+  const at::Tensor ones = changed({.seed = 1, .pattern = pattern::Noise{}}, at::ones({1000}));
   EXPECT_GT(ones.std().item<float>(), 0.5);
   for (at::Tensor mask : {at::ones({1000}).to(at::kBool), at::tril(at::ones({30, 30}))}) {
     const at::Tensor before = mask.clone();
-    const at::Tensor now = changed({.seed = 1, .pattern = Pattern::flips}, mask);
+    const at::Tensor now = changed({.seed = 1, .pattern = pattern::Flips{}}, mask);
     const double share = now.ne(before).to(at::kFloat).mean().item<double>();
     EXPECT_GT(share, 0.05);
     EXPECT_LT(share, 0.25);
@@ -110,18 +111,20 @@ TEST(Pattern, NoiseChangesEachElementAndFlipsChangeMasks) {
 }
 
 TEST(Pattern, WholeNumbersStayThoseThatWereDrawn) {
-  for (const Pattern pattern : {Pattern::sorted, Pattern::skewed}) {
+  for (const device::Pattern& each :
+       {device::Pattern(pattern::Sorted{}), device::Pattern(pattern::Skewed{})}) {
     const at::Tensor drawn = at::randint(3, 9, {500}, at::kLong);
-    const at::Tensor now = changed({.seed = 1, .pattern = pattern}, drawn.clone());
+    const at::Tensor now = changed({.seed = 1, .pattern = each}, drawn.clone());
     EXPECT_GE(now.min().item<std::int64_t>(), 3);
     EXPECT_LT(now.max().item<std::int64_t>(), 9);
     EXPECT_FALSE(at::equal(now, drawn));
   }
 }
 
-std::vector<std::int64_t> changed_whole(std::vector<std::int64_t> values, InputChange change = {}) {
-  change.pattern = Pattern::whole;
-  const at::Tensor now = changed(change, at::tensor(values, at::kLong));
+std::vector<std::int64_t> changed_whole(std::vector<std::int64_t> values, std::uint64_t seed = 0,
+                                        pattern::Whole whole = {}) {
+  const at::Tensor now =
+      changed({.seed = seed, .pattern = std::move(whole)}, at::tensor(values, at::kLong));
   const auto* first = now.const_data_ptr<std::int64_t>();
   return {first, first + now.numel()};
 }
@@ -143,7 +146,7 @@ TEST(WholeInputs, OffsetsStaySortedAndKeepTheirLengths) {
 // Steps of offsets are lengths of parts of another input, which has 48 elements.
 TEST(WholeInputs, EqualStepsBecomeUnequalAndNoneZero) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Whole now = changed_whole({0, 16, 32, 48}, {.seed = seed, .numbers = {48}});
+    const Whole now = changed_whole({0, 16, 32, 48}, seed, {.sizes = {48}});
     EXPECT_NE(now, (Whole{0, 16, 32, 48}));
     EXPECT_EQ(now.front(), 0);
     EXPECT_EQ(now.back(), 48);
@@ -152,14 +155,14 @@ TEST(WholeInputs, EqualStepsBecomeUnequalAndNoneZero) {
 }
 
 TEST(WholeInputs, EqualStepsStayIfPythonHoldsTheirLength) {
-  EXPECT_EQ(changed_whole({0, 16, 32, 48}, {.numbers = {48}, .places = {16}}),
+  EXPECT_EQ(changed_whole({0, 16, 32, 48}, 0, {.sizes = {48}, .of_python = {16}}),
             (Whole{0, 16, 32, 48}));
 }
 
 TEST(WholeInputs, GroupsOfEqualSizesGetOtherSizesAndNoneIsEmpty) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Whole before = {0, 0, 0, 1, 1, 1, 2, 2, 2};
-    const Whole now = changed_whole(before, {.seed = seed, .numbers = {9}});
+    const Whole now = changed_whole(before, seed, {.sizes = {9}});
     EXPECT_NE(now, before);
     EXPECT_TRUE(std::ranges::is_sorted(now));
     for (const std::int64_t group : {0, 1, 2}) EXPECT_GT(std::ranges::count(now, group), 0);
@@ -167,36 +170,36 @@ TEST(WholeInputs, GroupsOfEqualSizesGetOtherSizesAndNoneIsEmpty) {
 }
 
 TEST(WholeInputs, ZerosThatNamePlacesStayWithinTheTable) {
-  const Whole now = changed_whole(Whole(40, 0), {.seed = 1, .reach = 4});
+  const Whole now = changed_whole(Whole(40, 0), 1, {.growth = 4});
   EXPECT_EQ(std::ranges::min(now), 0);
   EXPECT_EQ(std::ranges::max(now), 4);
 }
 
 TEST(WholeInputs, EqualLengthsBecomeShorterAndNoneLonger) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Whole now = changed_whole(Whole(8, 64), {.seed = seed});
+    const Whole now = changed_whole(Whole(8, 64), seed);
     EXPECT_EQ(std::ranges::max(now), 64);
     EXPECT_LT(std::ranges::min(now), 64);
     EXPECT_GE(std::ranges::min(now), 1);
-    const Whole one = changed_whole({3}, {.seed = seed});
+    const Whole one = changed_whole({3}, seed);
     EXPECT_TRUE(one == Whole{1} || one == Whole{2});
   }
 }
 
 TEST(WholeInputs, CountsKeepTheirSum) {
-  const Whole now = changed_whole(Whole(8, 16), {.seed = 3, .numbers = {128, 4}});
+  const Whole now = changed_whole(Whole(8, 16), 3, {.sizes = {128, 4}});
   EXPECT_EQ(std::accumulate(now.begin(), now.end(), std::int64_t{0}), 128);
   EXPECT_NE(now, Whole(8, 16));
 }
 
 TEST(WholeInputs, ZerosAreOnlyChangedWhereTheyAreNumbers) {
-  EXPECT_EQ(changed_whole(Whole(8, 0), {.seed = 1}), Whole(8, 0));
-  EXPECT_NE(changed_whole(Whole(8, 0), {.seed = 1, .reach = 1}), Whole(8, 0));
+  EXPECT_EQ(changed_whole(Whole(8, 0), 1), Whole(8, 0));
+  EXPECT_NE(changed_whole(Whole(8, 0), 1, {.growth = 1}), Whole(8, 0));
 }
 
 TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
   const at::Tensor now = changed(
-      {.seed = 1, .pattern = Pattern::ties, .reach = 4, .numbers = {0.3}}, at::randn({1000}));
+      {.seed = 1, .pattern = pattern::Ties{.scale = 4, .numbers = {0.3}}}, at::randn({1000}));
   const at::Tensor given = (now - 0.3).abs().lt(1e-6);
   EXPECT_GT(given.sum().item<std::int64_t>(), 20);
   EXPECT_TRUE(given.logical_or((now * 8).eq((now * 8).round())).all().item<bool>());
@@ -205,7 +208,7 @@ TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
 TEST(Pattern, CloseValuesAreDistinctNeighbours) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const at::Tensor now =
-        std::get<0>(changed({.seed = 1, .pattern = Pattern::close}, at::randn({40, 25}, type))
+        std::get<0>(changed({.seed = 1, .pattern = pattern::Close{}}, at::randn({40, 25}, type))
                         .view({-1})
                         .sort());
     const at::Tensor steps = now.narrow(0, 1, 999) - now.narrow(0, 0, 999);
@@ -214,7 +217,7 @@ TEST(Pattern, CloseValuesAreDistinctNeighbours) {
 }
 
 TEST(Pattern, SpecialsAreFewAndOfEachKind) {
-  const at::Tensor now = changed({.seed = 1, .pattern = Pattern::specials}, at::randn({1000}));
+  const at::Tensor now = changed({.seed = 1, .pattern = pattern::Specials{}}, at::randn({1000}));
   EXPECT_TRUE(at::isnan(now).any().item<bool>());
   EXPECT_TRUE(at::isinf(now).any().item<bool>());
   EXPECT_GT(at::isfinite(now).sum().item<std::int64_t>(), 950);

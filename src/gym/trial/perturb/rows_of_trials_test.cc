@@ -9,7 +9,7 @@ namespace tritonsmith::gym::trial {
 namespace {
 
 using device::InputChange;
-using device::Pattern;
+namespace pattern = device::pattern;
 
 at::Tensor after(const InputChange& change, at::Tensor tensor) {
   at::manual_seed(change.seed);
@@ -24,8 +24,9 @@ TEST(SmallRows, AnEpsilonCountsWhateverTheShape) {
       for (const auto& shape : std::vector<std::vector<std::int64_t>>{
                {40}, {1, 40}, {3, 40}, {2, 3, 40}, {2, 1, 40}, {4, 8, 5, 40}}) {
         const double base = 1.0 / 20;
-        InputChange change{.factor = base, .pattern = Pattern::small_rows};
-        change.numbers = factors_for({{epsilon, is_of_elements}}, base, 1e-15);
+        const InputChange change{
+            .factor = base,
+            .pattern = pattern::SmallRows{factors_for({{epsilon, is_of_elements}}, base, 1e-15)}};
         const at::Tensor now = after(change, at::randn(shape)) * base;
         const at::Tensor squares = now.to(at::kDouble).square().mean(-1);
         EXPECT_LT(squares.min().item<double>(), 4 * epsilon) << epsilon;
@@ -34,7 +35,7 @@ TEST(SmallRows, AnEpsilonCountsWhateverTheShape) {
 }
 
 TEST(SmallRows, ColumnsAreSmallTooAndMostElementsStay) {
-  InputChange change{.pattern = Pattern::small_rows, .numbers = {1e-4, 1e-5}};
+  const InputChange change{.pattern = pattern::SmallRows{{1e-4, 1e-5}}};
   const at::Tensor now = after(change, at::ones({60, 64}));
   EXPECT_LT(std::get<0>(now.max(0)).min().item<float>(), 1e-3) << "a column is small in all rows";
   EXPECT_GT(now.eq(1).to(at::kFloat).mean().item<float>(), 0.25);
@@ -42,26 +43,25 @@ TEST(SmallRows, ColumnsAreSmallTooAndMostElementsStay) {
 
 // A sum of two inputs is small where both are, and a product shows what is small in one.
 TEST(SmallRows, AnotherInputIsSmallInSomeOfTheSameRowsOnly) {
-  InputChange change{.factor = 0.0625, .pattern = Pattern::small_rows, .numbers = {1e-3, 1e-4}};
-  const at::Tensor first = after(change, at::ones({12, 4})).select(1, 0);
-  change.places = {1};
-  const at::Tensor second = after(change, at::ones({12, 4})).select(1, 0);
+  pattern::SmallRows small{.factors = {1e-3, 1e-4}};
+  const at::Tensor first = after({.pattern = small}, at::ones({12, 4})).select(1, 0);
+  small.beside = 16;
+  const at::Tensor second = after({.pattern = small}, at::ones({12, 4})).select(1, 0);
   const at::Tensor is_small = first.lt(0.5);
   EXPECT_TRUE(is_small.logical_and(second.lt(0.5)).any().item<bool>());
   EXPECT_TRUE(is_small.logical_and(second.eq(16)).any().item<bool>());
 }
 
 TEST(SmallRows, RoundedElementsLoseNothingByACast) {
-  const at::Tensor now =
-      after({.factor = 0.0625, .pattern = Pattern::small_rows, .reach = 1, .numbers = {0.125}},
-            at::randn({16, 20}));
+  const at::Tensor now = after({.pattern = pattern::SmallRows{.factors = {0.125}, .rounds = true}},
+                               at::randn({16, 20}));
   EXPECT_TRUE(at::equal(now, now.to(at::kBFloat16).to(at::kFloat)));
 }
 
 TEST(NamedValues, AMaskOfFewElementsIsFlippedUnderEverySecret) {
   for (const std::int64_t count : {1, 2, 6})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_FALSE(after({.seed = seed, .pattern = Pattern::flips}, at::ones({count}, at::kBool))
+      EXPECT_FALSE(after({.seed = seed, .pattern = pattern::Flips{}}, at::ones({count}, at::kBool))
                        .all()
                        .item<bool>());
 }
@@ -74,8 +74,9 @@ TEST(SmallRows, NoRowFallsBelowTheLeast) {
 // For each of two values, and each of the last and the middle place, some row differs there alone.
 TEST(TruthRows, OneElementDecidesAtTheEndAndInTheMiddle) {
   for (const std::int64_t variant : {0, 1, 2, 3}) {
-    const at::Tensor now = after({.seed = 5, .pattern = Pattern::truths, .places = {variant, 1}},
-                                 at::rand({8, 30}).lt(0.5));
+    const at::Tensor now =
+        after({.seed = 5, .pattern = pattern::Truths{.variant = variant, .dimension = 1}},
+              at::rand({8, 30}).lt(0.5));
     for (const std::int64_t place : {15, 29})
       for (const bool value : {false, true}) {
         const at::Tensor differs = now.ne(value);
@@ -87,7 +88,7 @@ TEST(TruthRows, OneElementDecidesAtTheEndAndInTheMiddle) {
 
 TEST(TruthRows, WithoutADimensionTheTrialsDiffer) {
   const auto row = [](std::int64_t variant) {
-    return after({.seed = 5, .pattern = Pattern::truths, .places = {variant}},
+    return after({.seed = 5, .pattern = pattern::Truths{.variant = variant}},
                  at::rand({30}).lt(0.5));
   };
   EXPECT_TRUE(row(0).select(0, 29).item<bool>());
@@ -107,12 +108,11 @@ TEST(TruthRows, ValuesLieOnEachSideOfABoundAndWithinADraw) {
 // Leaving the last or the middle element out of a row's least or largest is wrong somewhere.
 TEST(NamedValues, LeastAndLargestStandAloneAtNamedPlaces) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const InputChange change{
-        .seed = seed, .pattern = Pattern::skewed, .numbers = {-9, 9}, .places = {5}};
+    const InputChange change{.seed = seed, .pattern = pattern::Skewed{{-9, 9}}};
     const at::Tensor now = after(change, at::randint(-9, 10, {40, 25}, at::kLong));
     EXPECT_GE(now.min().item<std::int64_t>(), -9);
     EXPECT_LE(now.max().item<std::int64_t>(), 9);
-    for (const std::int64_t place : {24, 12, 5})
+    for (const std::int64_t place : {24, 12})
       for (const std::int64_t value : {-9, 9}) {
         const at::Tensor is_it = now.eq(value);
         EXPECT_TRUE(is_it.select(1, place).logical_and(is_it.sum(1).eq(1)).any().item<bool>())
@@ -124,8 +124,7 @@ TEST(NamedValues, LeastAndLargestStandAloneAtNamedPlaces) {
 // Places among equal values have no one order, so no row has two that are its least or its largest.
 TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const InputChange change{
-        .seed = seed, .pattern = Pattern::extremes, .numbers = {-100000, 100000}, .places = {5, 9}};
+    const InputChange change{.seed = seed, .pattern = pattern::Extremes{{-100000, 100000}}};
     const at::Tensor now =
         after(change, at::randint(-100000, 100001, {12, 60}, at::dtype(at::kInt)));
     EXPECT_GE(now.min().item<std::int64_t>(), -100000);
@@ -142,7 +141,7 @@ TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
 TEST(NamedValues, AnInfinityStandsAloneAtTheEndAndInTheMiddle) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const at::Tensor now =
-        at::isinf(after({.seed = seed, .pattern = Pattern::specials}, at::randn({40, 25})));
+        at::isinf(after({.seed = seed, .pattern = pattern::Specials{}}, at::randn({40, 25})));
     const at::Tensor alone = now.logical_and(now.sum(1, true).eq(1));
     for (const std::int64_t place : {24, 12})
       EXPECT_TRUE(alone.select(1, place).any().item<bool>()) << seed;

@@ -24,12 +24,11 @@ std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsi
   return factors;
 }
 
-void make_rows_small(at::Tensor& tensor, const device::InputChange& change) {
-  const std::vector<double>& factors = change.numbers;
+void make_rows_small(at::Tensor& tensor, const device::pattern::SmallRows& small) {
+  const std::vector<double>& factors = small.factors;
   constexpr std::int64_t one_in = 8;  // columns
-  if (change.reach > 0) tensor.copy_(tensor.to(at::kBFloat16));
+  if (small.rounds) tensor.copy_(tensor.to(at::kBFloat16));
   if (factors.empty() || tensor.dim() == 0) return;
-  const bool stands_beside = !change.places.empty() && change.places[0] > 0;
   const at::Tensor rows = tensor.view({-1, tensor.size(-1)});
   const auto kinds = static_cast<std::int64_t>(factors.size());
   const bool has_slices = tensor.dim() > 2 && tensor.size(0) > 1;
@@ -40,7 +39,7 @@ void make_rows_small(at::Tensor& tensor, const device::InputChange& change) {
     if (rows.size(0) == 1) return factors[0];
     const std::int64_t kind = row % in_slice % (kinds + 1);
     if (kind == 0) return 1.0;
-    if (stands_beside && (kind + row / (kinds + 1)) % 2 == 0) return 1 / change.factor;
+    if (small.beside && (kind + row / (kinds + 1)) % 2 == 0) return *small.beside;
     return factors[static_cast<std::size_t>(kind - 1)];
   };
   std::vector<double> of_rows(static_cast<std::size_t>(rows.size(0)));

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gym/device/device.h"
+#include "gym/device/input_change.h"
 #include "gym/plan/analysis/epsilons.h"
 
 namespace tritonsmith::gym::trial {
@@ -16,12 +16,11 @@ namespace tritonsmith::gym::trial {
 std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsilons, double size,
                                 double least);
 
-// Multiplies rows by the change's numbers in turn, and leaves others as they are. Every second element of
-// the first dimension gets one factor for all its rows, because a norm may take in several dimensions.
-// One column in eight is small in all rows, for norms over other dimensions than the last. If the first
-// of `places` is not 0, the tensor stands beside another one: some rows then get what the change's factor
-// takes, because their product would hide what is small in the other. With a reach, elements are first
-// rounded to bfloat16, so that a cast of them in forward costs no digits.
-void make_rows_small(at::Tensor& tensor, const device::InputChange& change);
+// Multiplies rows by the factors in turn, and leaves others as they are. Every second element of the
+// first dimension gets one factor for all its rows, because a norm may take in several dimensions. One
+// column in eight is small in all rows, for norms over other dimensions than the last. Beside another
+// tensor some rows get the factor `beside`, because a product of two small ones would hide what is small
+// in the other.
+void make_rows_small(at::Tensor& tensor, const device::pattern::SmallRows& small);
 
 }  // namespace tritonsmith::gym::trial

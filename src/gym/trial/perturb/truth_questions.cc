@@ -1,6 +1,7 @@
 #include "gym/trial/perturb/truth_questions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/trial/perturb/truth_rows.h"
@@ -8,7 +9,6 @@
 namespace tritonsmith::gym::trial {
 
 using device::InputChange;
-using device::Pattern;
 using plan::analysis::DrawKind;
 using plan::analysis::InputDraw;
 
@@ -42,19 +42,15 @@ InputChange TruthQuestions::change(Perturbation kind, int input, Rng& rng) const
                                : kind == Perturbation::ragged ? 1
                                : kind == Perturbation::scaled ? 2
                                                               : 3;
-  InputChange change{.seed = rng.next_u64(),
-                     .pattern = Pattern::truths,
-                     .numbers = holds_truths(input)
-                                    ? std::vector<double>{}
-                                    : values_around(facts_.bounds, whole_draw_of(input)),
-                     .places = {variant}};
-  if (facts_.asked_dimension) change.places.push_back(*facts_.asked_dimension);
+  device::pattern::Truths truths{.variant = variant, .dimension = facts_.asked_dimension};
+  if (!holds_truths(input)) truths.values = values_around(facts_.bounds, whole_draw_of(input));
   const std::vector<int> inputs = input_tensors(task_);
   const auto asked = [&](int each) { return asks(kind, each); };
-  if (!facts_.compares_inputs || std::ranges::count_if(inputs, asked) != 2) return change;
-  const bool is_first = *std::ranges::find_if(inputs, asked) == input;
-  if (is_first == (variant % 2 == 0)) change.reach = 1;
-  return change;
+  if (facts_.compares_inputs && std::ranges::count_if(inputs, asked) == 2) {
+    const bool is_first = *std::ranges::find_if(inputs, asked) == input;
+    truths.is_alike = is_first == (variant % 2 == 0);
+  }
+  return {.seed = rng.next_u64(), .pattern = std::move(truths)};
 }
 
 }  // namespace tritonsmith::gym::trial

@@ -17,12 +17,12 @@ constexpr std::int64_t kMostRows = 512;
 // one, one in the middle, any one, and none.
 class TruthRows {
  public:
-  TruthRows(const device::InputChange& change, std::int64_t length)
-      : is_alike_(change.reach > 0),
-        variant_(change.places.empty() ? 0 : change.places[0]),
+  TruthRows(const device::pattern::Truths& truths, std::uint64_t seed, std::int64_t length)
+      : is_alike_(truths.is_alike),
+        variant_(truths.variant),
         length_(length),
-        rng_(change.seed, "truths", 0) {
-    if (change.numbers.size() > 1) values_ = change.numbers;
+        rng_(seed, "truths", 0) {
+    if (truths.values.size() > 1) values_ = truths.values;
   }
 
   void fill(const at::Tensor& row, std::int64_t nth) {
@@ -60,18 +60,18 @@ class TruthRows {
 
 }  // namespace
 
-void put_truths(at::Tensor& tensor, const device::InputChange& change) {
+void put_truths(at::Tensor& tensor, const device::pattern::Truths& truths, std::uint64_t seed) {
   constexpr std::int64_t in_turn = 24, changed = 16;  // the others stay
-  if (change.places.size() < 2 || tensor.dim() == 0) {
-    TruthRows(change, tensor.numel()).fill(tensor.view({-1}), 0);
+  if (!truths.dimension || tensor.dim() == 0) {
+    TruthRows(truths, seed, tensor.numel()).fill(tensor.view({-1}), 0);
     return;
   }
-  const std::int64_t dim = at::maybe_wrap_dim(change.places[1], tensor.dim());
+  const std::int64_t dim = at::maybe_wrap_dim(*truths.dimension, tensor.dim());
   const at::Tensor turned = tensor.movedim(dim, -1).contiguous();
   const at::Tensor rows = turned.view({-1, tensor.size(dim)});
-  TruthRows truths(change, tensor.size(dim));
+  TruthRows values(truths, seed, tensor.size(dim));
   for (std::int64_t row = 0; row < std::min(rows.size(0), kMostRows); ++row)
-    if (row % in_turn < changed) truths.fill(rows.select(0, row), row);
+    if (row % in_turn < changed) values.fill(rows.select(0, row), row);
   tensor.movedim(dim, -1).copy_(turned);
 }
 

@@ -7,16 +7,12 @@
 
 #include <vector>
 
-#include "gym/device/device.h"
+#include "gym/device/input_change.h"
 #include "gym/plan/analysis/input_draws.h"
 
 namespace tritonsmith::gym::trial {
 
-// `numbers` are the values to make rows of; without any they are false and true. The first of `places`
-// is the trial's variant, with which the turn of values and places begins. The second is the dimension
-// along which rows run; without it, all elements are one row. With a reach all rows hold the first
-// number alone, so that another input decides.
-void put_truths(at::Tensor& tensor, const device::InputChange& change);
+void put_truths(at::Tensor& tensor, const device::pattern::Truths& truths, std::uint64_t seed);
 
 // Returns values on each side of the numbers with which forward compares, and these numbers. `whole` is
 // the draw of whole numbers whose values they must be, or null.

@@ -11,14 +11,14 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-using device::InputChange;
+using device::pattern::Whole;
 
 // Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
 // kind, and no value lies outside the range of the former ones, for each may name a place.
 class WholeNumbers {
  public:
-  WholeNumbers(std::vector<std::int64_t> values, const InputChange& change)
-      : values_(std::move(values)), change_(change), rng_(change.seed, "whole", 0) {}
+  WholeNumbers(std::vector<std::int64_t> values, const Whole& whole, std::uint64_t seed)
+      : values_(std::move(values)), whole_(whole), rng_(seed, "whole", 0) {}
 
   std::vector<std::int64_t> changed() {
     if (std::ranges::all_of(values_, [&](std::int64_t v) { return v == values_[0]; }))
@@ -44,12 +44,14 @@ class WholeNumbers {
   // keep their sum.
   void change_equal() {
     const std::int64_t value = values_[0];
-    const auto sum = static_cast<double>(value) * static_cast<double>(values_.size());
+    const double sum = static_cast<double>(value) * static_cast<double>(values_.size());
     if (value < 2) {
-      for (std::int64_t& each : values_) each += up_to(static_cast<std::int64_t>(change_.reach));
+      for (std::int64_t& each : values_) each += up_to(whole_.growth);
     } else if (values_.size() == 1) {
       values_[0] = 1 + up_to(value - 2);
-    } else if (std::ranges::find(change_.numbers, sum) != change_.numbers.end()) {
+    } else if (std::ranges::any_of(whole_.sizes, [&](std::int64_t size) {
+                 return static_cast<double>(size) == sum;
+               })) {
       move_between(values_);
     } else {
       const std::size_t kept = below(static_cast<std::int64_t>(values_.size()));
@@ -83,14 +85,14 @@ class WholeNumbers {
   }
 
   bool is_a_size(std::int64_t number) const {
-    return std::ranges::find(change_.numbers, static_cast<double>(number)) != change_.numbers.end();
+    return std::ranges::find(whole_.sizes, number) != whole_.sizes.end();
   }
 
   // Offsets of parts that have equal lengths, up to the end of another input. If Python holds the
   // largest length too, no part may become longer.
   void change_offsets(std::vector<std::int64_t>& steps) {
     if (values_.front() == 0 && is_a_size(values_.back()) &&
-        std::ranges::find(change_.places, std::ranges::max(steps)) == change_.places.end())
+        std::ranges::find(whole_.of_python, std::ranges::max(steps)) == whole_.of_python.end())
       move_between(steps);
   }
 
@@ -119,7 +121,7 @@ class WholeNumbers {
   }
 
   std::vector<std::int64_t> values_;
-  const InputChange& change_;
+  const Whole& whole_;
   Rng rng_;
 };
 
@@ -129,8 +131,8 @@ bool has_equal_rows(const at::Tensor& tensor) {
 }
 
 // Each row gets an order of its own, so that one row does not stand for all.
-void turn_rows(at::Tensor& tensor, const InputChange& change) {
-  Rng rng(change.seed, "rows", 0);
+void turn_rows(at::Tensor& tensor, std::uint64_t seed) {
+  Rng rng(seed, "rows", 0);
   const auto size = static_cast<std::uint64_t>(tensor.size(-1));
   for (std::int64_t row = 1; row < tensor.size(0); ++row)
     tensor.select(0, row).copy_(
@@ -139,12 +141,13 @@ void turn_rows(at::Tensor& tensor, const InputChange& change) {
 
 }  // namespace
 
-void change_whole_numbers(at::Tensor& tensor, const InputChange& change) {
+void change_whole_numbers(at::Tensor& tensor, const Whole& whole, std::uint64_t seed) {
   const at::Tensor now = tensor.to(at::kCPU, at::kLong).contiguous();
   const auto* first = now.const_data_ptr<std::int64_t>();
-  std::vector<std::int64_t> changed = WholeNumbers({first, first + now.numel()}, change).changed();
+  std::vector<std::int64_t> changed =
+      WholeNumbers({first, first + now.numel()}, whole, seed).changed();
   at::Tensor then = at::from_blob(changed.data(), now.sizes(), at::kLong);
-  if (has_equal_rows(then)) turn_rows(then, change);
+  if (has_equal_rows(then)) turn_rows(then, seed);
   tensor.copy_(then);
 }
 

@@ -6,14 +6,14 @@
 
 #include <vector>
 
-#include "gym/device/device.h"
+#include "gym/device/input_change.h"
 
 namespace tritonsmith::gym::trial {
 
-// Changes the tensor in place. Zeros and ones may grow by up to the reach. `numbers` are the sizes of
-// other inputs, which a sum of the numbers or their last one may have to keep. `places` are numbers that
-// Python holds, such as a largest length, which no length may then exceed.
-void change_whole_numbers(at::Tensor& tensor, const device::InputChange& change);
+// Changes the tensor in place. Sums that are sizes of other inputs stay, and no length exceeds one that
+// Python holds.
+void change_whole_numbers(at::Tensor& tensor, const device::pattern::Whole& whole,
+                          std::uint64_t seed);
 
 // One of the numbers that the tensor holds becomes another one of them. It is none of those that are put
 // there afterwards, if another one is found.

@@ -1,0 +1,115 @@
+// InputChange: the change that a trial makes to a drawn input. Its pattern is one of the structs
+// below, each with the data that it needs. trial/perturb/patterns.h makes the patterns' changes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace tritonsmith::gym::device {
+namespace pattern {
+
+// Mixes rows of many kinds: zeros, one value, all moved up or down by a little, sorted up and down,
+// and ordinary ones. Some slices of the first two dimensions hold one value. Single elements move up
+// or down by up to twice `reach`, some of them at the last index of each dimension and at `places`.
+// Without a reach only rows of the tensor's own values are made.
+struct Uneven {
+  double reach = 0;
+  bool may_tie = true;                    // rows of equal values may be made
+  std::vector<double> shifts = {};        // some rows move a little beyond each
+  std::vector<std::int64_t> places = {};  // indices along any dimension, from the candidate's code
+};
+// Gives elements very different sizes, up to `largest` times as large, and blocks of neighbours too.
+// So a part of a row says little about the rest.
+struct Ragged {
+  double largest = 1;
+};
+// Multiplies each element by a factor of its own between 0.5 and 3. Zeros get a number in that range.
+struct Noise {};
+// Exchanges two values of a mask at one element in eight.
+struct Flips {};
+// Puts `numbers` in the place of some elements, and all elements in ascending order.
+struct Sorted {
+  std::vector<double> numbers = {};
+  bool leaves_one_out = false;  // one of the drawn numbers no longer occurs
+};
+// Gives most elements one and the same value, which was drawn. It then does as Extremes, even without
+// room.
+struct Skewed {
+  std::vector<double> numbers = {};
+};
+// Puts `numbers` in the place of some elements, and the first two, the least and the largest, alone
+// into rows, at the last index and in the middle of each dimension. Without room between the two it
+// does not do the latter.
+struct Extremes {
+  std::vector<double> numbers = {};
+};
+// Gives each row the whole numbers `largest` and `largest` - 1, at places of their own.
+struct Near {
+  std::int64_t largest = 0;
+};
+// Makes each element `largest`, or one of the seven whole numbers before it.
+struct NearAll {
+  std::int64_t largest = 0;
+};
+// Rounds elements to halves of 1 / `scale`, and puts `numbers` in the place of some.
+struct Ties {
+  double scale = 1;
+  std::vector<double> numbers = {};
+};
+// Gives each element another value from 0.5 on, each the next that the type holds.
+struct Close {};
+// Makes rows of two values, of which one element decides whether any or all hold.
+struct Truths {
+  std::int64_t variant = 0;                    // the turn of values and places begins with it
+  std::optional<std::int64_t> dimension = {};  // along which rows run; none: all elements are a row
+  std::vector<double> values = {};             // fewer than two: false and true
+  bool is_alike = false;  // all rows hold the first value, so that another input decides
+};
+// Puts large elements, of about `reach`, at the last index and in the middle of each dimension, and at
+// `places`.
+struct Ends {
+  double reach = 0;
+  std::vector<std::int64_t> places = {};
+};
+// Puts NaN and both infinities in the place of a few elements, and one at the last index and in the
+// middle of each dimension.
+struct Specials {};
+// Changes lengths, offsets or positions so that they may still be what they are. Zeros and ones grow
+// by up to `growth`.
+struct Whole {
+  std::int64_t growth = 0;
+  std::vector<std::int64_t> sizes =
+      {};  // of other inputs: a sum or the last number may have to be one
+  std::vector<std::int64_t> of_python = {};  // numbers that Python holds, such as a largest length
+};
+// Changes a list of numbers, which stays sorted if it was.
+struct Listed {};
+// Multiplies rows by `factors` in turn, so that an epsilon counts in them.
+struct SmallRows {
+  std::vector<double> factors = {};
+  bool rounds = false;                // first to bfloat16, so that a cast costs no digits
+  std::optional<double> beside = {};  // the tensor stands beside another: factor of some other rows
+};
+
+}  // namespace pattern
+
+using Pattern =
+    std::variant<std::monostate, pattern::Uneven, pattern::Ragged, pattern::Noise, pattern::Flips,
+                 pattern::Sorted, pattern::Skewed, pattern::Extremes, pattern::Near,
+                 pattern::NearAll, pattern::Ties, pattern::Close, pattern::Truths, pattern::Ends,
+                 pattern::Specials, pattern::Whole, pattern::Listed, pattern::SmallRows>;
+
+// The change has three steps. First the pattern changes single elements, rows and slices. Then a
+// random share `kept` of the elements stays as it is, and the others are multiplied by `rest`. Then x
+// becomes x * factor + shift.
+struct InputChange {
+  double factor = 1, shift = 0, kept = 1, rest = 0;
+  std::uint64_t seed = 0;
+  Pattern pattern = {};
+  bool has_pattern() const { return !std::holds_alternative<std::monostate>(pattern); }
+  bool changes() const { return factor != 1 || shift != 0 || kept < 1 || has_pattern(); }
+};
+
+}  // namespace tritonsmith::gym::device
