@@ -33,25 +33,6 @@ bool is_noise(Equipment& equipment, trial::TrialConfig config, const trial::Outp
 
 enum class TrialOutcome { nothing, right, wrong };
 
-// Runs the trial. Returns nothing if it is inconclusive.
-std::optional<trial::TrialResult> conclusive_trial(Equipment& equipment,
-                                                   const TrialContext& context,
-                                                   trial::TrialConfig& config) {
-  const bool is_bounded = trial::InputPlan(context.task).has_bounded_input();
-  const auto run = [&]() -> std::optional<trial::TrialResult> {
-    trial::TrialResult result = run_ordered_trial(equipment, config);
-    if (is_bounded && !config.within_bounds && result.reference_is_large && !result.candidate_stop)
-      return std::nullopt;  // a recurrence grows without end on what is no gate any more
-    if (says_nothing(result, config.kind, context.task, context.is_finite)) return std::nullopt;
-    return result;
-  };
-  if (auto result = run()) return result;
-  // The bounds of a draw may be those of the task's domain, as of probabilities.
-  if (!is_bounded) return std::nullopt;
-  config.within_bounds = true;
-  return run();
-}
-
 TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context,
                                trial::Perturbation kind, trial::KernelUse& kernel_use,
                                RefereeReport& report) {
@@ -61,9 +42,9 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
   if (equipment.cuda != nullptr)
     equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
                                  replay::kKernelPatience);
-  std::optional<trial::TrialResult> conclusive = conclusive_trial(equipment, context, config);
-  if (!conclusive) return TrialOutcome::nothing;
-  trial::TrialResult& result = *conclusive;
+  auto [result, is_conclusive] =
+      run_conclusively(equipment, context.task, context.is_finite, config);
+  if (!is_conclusive) return TrialOutcome::nothing;
   tell_weakness(equipment, config, result);
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && config.watch_launches)
@@ -112,6 +93,24 @@ bool says_nothing(const trial::TrialResult& result, trial::Perturbation kind,
   const bool is_chaos =
       row.only_overflow_counts || (row.spoils_scores && trial::decides_by_scores(task));
   return is_chaos || !(is_finite && is_precise);
+}
+
+ExtremeTrial run_conclusively(Equipment& equipment, const plan::Plan& task, bool finite_else,
+                              trial::TrialConfig& config) {
+  const bool is_bounded = trial::InputPlan(task).has_bounded_input();
+  const auto run = [&]() -> ExtremeTrial {
+    trial::TrialResult result = run_ordered_trial(equipment, config);
+    // A recurrence grows without end on what is no gate any more.
+    const bool grows =
+        is_bounded && !config.within_bounds && result.reference_is_large && !result.candidate_stop;
+    const bool is_conclusive = !grows && !says_nothing(result, config.kind, task, finite_else);
+    return {.result = std::move(result), .is_conclusive = is_conclusive};
+  };
+  ExtremeTrial trial = run();
+  // The bounds of a draw may be those of the task's domain, as of probabilities.
+  if (trial.is_conclusive || !is_bounded) return trial;
+  config.within_bounds = true;
+  return run();
 }
 
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,

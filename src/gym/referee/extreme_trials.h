@@ -25,6 +25,15 @@ bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
 void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
                    trial::TrialResult& result);
 
+// Runs a trial of extreme inputs. If it is inconclusive and the task draws an input between two bounds,
+// it runs again with inputs within these bounds, and the config says so.
+struct ExtremeTrial {
+  trial::TrialResult result;
+  bool is_conclusive = false;
+};
+ExtremeTrial run_conclusively(Equipment& equipment, const plan::Plan& task, bool finite_else,
+                              trial::TrialConfig& config);
+
 // Says whether a trial whose inputs the judge changed is inconclusive, because PyTorch refuses the
 // inputs or loses its digits there. If PyTorch's error is unknown, PyTorch counts as exact on
 // inputs that only move a little. `finite_else` says that all outputs are finite on the task's own

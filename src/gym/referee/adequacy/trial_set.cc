@@ -85,16 +85,15 @@ bool TrialSet::is_skipped(const SetTrial& trial, const std::set<trial::Perturbat
 }
 
 TrialAnswer TrialSet::run(const plan::Plan& candidate, const SetTrial& trial) {
-  const trial::TrialConfig config = config_of(candidate, trial);
+  trial::TrialConfig config = config_of(candidate, trial);
   if (!trial::is_extreme(trial.kind)) {
     const trial::TrialResult result = trial.is_later_call
                                           ? run_ordered_trial(equipment_, config)
                                           : run_usable_trial(equipment_, config, plain_);
     return result.reference_stop ? TrialAnswer{} : answer_of(result);
   }
-  trial::TrialResult result = run_ordered_trial(equipment_, config);
-  if (result.reference_stop || says_nothing(result, trial.kind, task_, plain_.is_finite))
-    return {.differs = result.difference.has_value()};
+  auto [result, is_conclusive] = run_conclusively(equipment_, task_, plain_.is_finite, config);
+  if (result.reference_stop || !is_conclusive) return {.differs = result.difference.has_value()};
   tell_weakness(equipment_, config, result);
   return answer_of(result);
 }
