@@ -13,6 +13,7 @@
 #include "curriculum/suite.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
+#include "gym/remote/service_client.h"
 #include "gym/service/service.h"
 #include "gym/service/sqlite_job_store.h"
 #include "serve/mcp/stdio.h"
@@ -28,14 +29,12 @@ struct McpOptions {
 // Asks the service's own tool, since its devices judge.
 Result<Json> facts_of_service(const GymChoice& gym) {
   TRY_ASSIGN(const auto service, gym::api::service_url(gym.url, gym.token_file));
-  httplib::Client client(service.url);
-  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", service.url);
-  if (!service.token.empty()) client.set_bearer_token_auth(service.token);
+  TRY_ASSIGN(const auto client, gym::remote::service_client(service));
   const Json request = {{"jsonrpc", "2.0"},
                         {"id", 1},
                         {"method", "tools/call"},
                         {"params", {{"name", "device_facts"}}}};
-  const auto reply = client.Post("/mcp", to_line(request), "application/json");
+  const auto reply = client->Post("/mcp", to_line(request), "application/json");
   if (!reply) return fail_by_fault("{} does not answer", service.url);
   TRY_ASSIGN(const Json json, parse_json(reply->body));
   const Json::json_pointer place("/result/structuredContent");

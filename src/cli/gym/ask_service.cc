@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include "gym/api/token.h"
+#include "gym/remote/service_client.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -31,10 +32,8 @@ void add_service_options(CLI::App& command, std::string& url, std::string& token
 
 Result<Json> ask_service(const ServiceAddress& service, const ServiceCall& call) {
   TRY_ASSIGN(const auto asked, gym::api::service_url(service.url, service.token_file));
-  httplib::Client client(asked.url);
-  if (!client.is_valid()) return fail("'{}' is no URL, as in http://127.0.0.1:8800", asked.url);
-  if (!asked.token.empty()) client.set_bearer_token_auth(asked.token);
-  const auto reply = send(client, call);
+  TRY_ASSIGN(const auto client, gym::remote::service_client(asked));
+  const auto reply = send(*client, call);
   if (!reply)
     return fail_by_fault(
         "{} does not answer (error: {}); is `tritonsmith gym serve` running there?", asked.url,

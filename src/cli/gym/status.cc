@@ -95,11 +95,8 @@ Status show_status(const StatusOptions& options) {
     show("{}\n", reply.dump(2, ' ', false, Json::error_handler_t::replace));
   else if (!options.job.empty())
     show_text(job_text(reply));
-  else {
-    TRY_ASSIGN(const auto asked,
-               gym::api::service_url(options.service.url, options.service.token_file));
-    show_text(status_text(asked.url, reply));
-  }
+  else
+    show_text(status_text(gym::api::without_token(options.service.url), reply));
   return ok();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "base/file.h"
 
@@ -32,12 +33,29 @@ Result<std::string> read_token(const std::filesystem::path& file) {
   return token;
 }
 
-Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path& token_file) {
+namespace {
+
+// Returns where the user's part of a URL begins and where its '@' stands, which is npos if it has
+// none.
+std::pair<std::size_t, std::size_t> user_in(std::string_view url) {
   constexpr std::string_view mark = "://";
   const std::size_t scheme = url.find(mark);
   const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + mark.size();
   const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
-  if (at == std::string_view::npos || at < begin) {
+  return {begin, at == std::string_view::npos || at < begin ? std::string_view::npos : at};
+}
+
+}  // namespace
+
+std::string without_token(std::string_view url) {
+  const auto [begin, at] = user_in(url);
+  if (at == std::string_view::npos) return std::string(url);
+  return std::string(url.substr(0, begin)).append(url.substr(at + 1));
+}
+
+Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path& token_file) {
+  const auto [begin, at] = user_in(url);
+  if (at == std::string_view::npos) {
     TRY_ASSIGN(std::string token, read_token(token_file));
     return ServiceUrl{.url = std::string(url), .token = std::move(token)};
   }
@@ -45,8 +63,7 @@ Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path
   const std::size_t colon = user.find(':');
   std::string token(colon == std::string_view::npos ? "" : user.substr(colon + 1));
   TRY_WITHIN("the URL of the service", check_token(token));
-  return ServiceUrl{.url = std::string(url.substr(0, begin)).append(url.substr(at + 1)),
-                    .token = std::move(token)};
+  return ServiceUrl{.url = without_token(url), .token = std::move(token)};
 }
 
 Result<HostAndPort> parse_host_and_port(std::string_view text) {

@@ -23,6 +23,8 @@ struct ServiceUrl {
 };
 // Takes the token out of the URL, or else reads it as read_token() does.
 Result<ServiceUrl> service_url(std::string_view url, const std::filesystem::path& token_file);
+// Returns the URL without a user and a token, so that it may be printed.
+std::string without_token(std::string_view url);
 
 // An address such as "HOST:PORT" or "[::1]:8000".
 struct HostAndPort {

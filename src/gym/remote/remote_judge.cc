@@ -8,6 +8,7 @@
 #include "base/event_stream.h"
 #include "base/log.h"
 #include "gym/api/token.h"
+#include "gym/remote/service_client.h"
 
 namespace tritonsmith::gym::remote {
 namespace {
@@ -40,6 +41,12 @@ bool is_final(int status) {
   return status >= 400 && status < 500 && status != 429 && status != 408;
 }
 
+void set_timeouts(httplib::Client& http, int read_seconds) {
+  http.set_connection_timeout(kConnectSeconds);
+  http.set_read_timeout(read_seconds);
+  http.set_write_timeout(kReplySeconds);
+}
+
 }  // namespace
 
 Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
@@ -58,24 +65,17 @@ Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
   };
 }
 
-struct RemoteJudge::Connection {
-  Connection(const std::string& url, const std::string& token, int read_seconds) : http(url) {
-    http.set_connection_timeout(kConnectSeconds);
-    http.set_read_timeout(read_seconds);
-    http.set_write_timeout(kReplySeconds);
-    if (!token.empty()) http.set_bearer_token_auth(token);
-  }
-  httplib::Client http;
-};
-
 Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& config) {
   TRY_ASSIGN(const api::ServiceUrl service, api::service_url(config.url, config.token_file));
   RemoteJudgeConfig without_token = config;
   without_token.url = service.url;
-  std::unique_ptr<RemoteJudge> judge(new RemoteJudge(std::move(without_token), service.token));
-  if (!judge->sending_->http.is_valid())
-    return fail("'{}' is no URL, as in http://127.0.0.1:8800", service.url);
-  const auto reply = judge->sending_->http.Get("/v1/status");
+  TRY_ASSIGN(auto sending, service_client(service));
+  TRY_ASSIGN(auto listening, service_client(service));
+  set_timeouts(*sending, kReplySeconds);
+  set_timeouts(*listening, kSilenceSeconds);
+  std::unique_ptr<RemoteJudge> judge(
+      new RemoteJudge(std::move(without_token), std::move(sending), std::move(listening)));
+  const auto reply = judge->sending_->Get("/v1/status");
   if (!reply || reply->status != 200) {
     const Error refused{
         fmt::format("the gym at {} does not serve us: {}", service.url, refusal_of(reply))};
@@ -88,25 +88,25 @@ Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& c
   return std::unique_ptr<api::Judge>(std::move(judge));
 }
 
-RemoteJudge::RemoteJudge(RemoteJudgeConfig config, std::string token)
+RemoteJudge::RemoteJudge(RemoteJudgeConfig config, Client sending, Client listening)
     : config_(std::move(config)),
       client_(fresh_name()),
-      sending_(std::make_unique<Connection>(config_.url, token, kReplySeconds)),
-      listening_(std::make_unique<Connection>(config_.url, token, kSilenceSeconds)),
+      sending_(std::move(sending)),
+      listening_(std::move(listening)),
       last_heard_(system_clock().now()) {}
 
 RemoteJudge::~RemoteJudge() {
   sender_.request_stop();
   listener_.request_stop();
-  sending_->http.stop();
-  listening_->http.stop();
+  sending_->stop();
+  listening_->stop();
   if (sender_.joinable()) sender_.join();
   if (listener_.joinable()) listener_.join();
   if (waiting_.empty()) return;
   // The service refuses this client's later submissions too: it may still read one that
   // stop() cut short.
-  sending_->http.set_read_timeout(2);
-  const auto ignored = sending_->http.Delete("/v1/clients/" + client_);
+  sending_->set_read_timeout(2);
+  const auto ignored = sending_->Delete("/v1/clients/" + client_);
   static_cast<void>(ignored);
 }
 
@@ -160,7 +160,7 @@ std::vector<std::uint64_t> RemoteJudge::wait_for_work(const std::stop_token& sto
   lock.unlock();
   for (const std::string& name : unwanted) {
     // If this fails, the job is judged in vain, which does no harm.
-    const auto ignored = sending_->http.Delete("/v1/jobs/" + name + "?client=" + client_);
+    const auto ignored = sending_->Delete("/v1/jobs/" + name + "?client=" + client_);
     static_cast<void>(ignored);
   }
   return ids;
@@ -185,7 +185,7 @@ bool RemoteJudge::post(const std::vector<std::uint64_t>& ids) {
   }
   if (jobs.empty()) return true;
   const auto reply =
-      sending_->http.Post("/v1/jobs", to_line({{"jobs", std::move(jobs)}}), "application/json");
+      sending_->Post("/v1/jobs", to_line({{"jobs", std::move(jobs)}}), "application/json");
   if (reply && is_final(reply->status)) {
     outbox_.break_down(
         {fmt::format("the gym at {} refuses jobs: {}", config_.url, refusal_of(reply))});
@@ -208,7 +208,7 @@ void RemoteJudge::listen(const std::stop_token& stop) {
     });
     httplib::Headers headers;
     if (!last_event.empty()) headers.emplace("Last-Event-ID", last_event);
-    const auto reply = listening_->http.Get(
+    const auto reply = listening_->Get(
         "/v1/verdicts?client=" + client_, headers,
         [&](const httplib::Response& response) {
           status = response.status;

@@ -14,6 +14,10 @@
 #include "gym/api/outbox.h"
 #include "gym/api/submission.h"
 
+namespace httplib {
+class Client;
+}
+
 namespace tritonsmith::gym::remote {
 
 struct RemoteJudgeConfig {
@@ -37,12 +41,12 @@ class RemoteJudge : public api::Judge {
   void cancel(std::uint64_t id) override;
 
  private:
-  struct Connection;
+  using Client = std::shared_ptr<httplib::Client>;
   struct Waiting {
     api::Submission submission;
     std::string name;
   };
-  RemoteJudge(RemoteJudgeConfig config, std::string token);
+  RemoteJudge(RemoteJudgeConfig config, Client sending, Client listening);
 
   void send(const std::stop_token& stop);
   void listen(const std::stop_token& stop);
@@ -57,7 +61,7 @@ class RemoteJudge : public api::Judge {
 
   RemoteJudgeConfig config_;
   std::string client_;  // the name that this program gives itself
-  std::unique_ptr<Connection> sending_, listening_;
+  Client sending_, listening_;
   api::Outbox outbox_;
 
   std::mutex mutex_;  // guards the members below

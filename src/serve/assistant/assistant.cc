@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/utc_time.h"
+#include "serve/openai/model_names.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::serve::assistant {
@@ -67,14 +68,6 @@ bool Assistant::can_do(const SearchOrder& order) const {
   return order.kind == SearchKind::judge || model_of(order) != nullptr;
 }
 
-// "'small', 'large'"
-std::string Assistant::names() const {
-  std::string names;
-  for (const ModelUse& each : parts_.models)
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
-  return names;
-}
-
 Status Assistant::go_on() {
   TRY_ASSIGN(auto records, store_->unfinished());
   for (SearchRecord& record : records) {
@@ -105,7 +98,8 @@ Result<std::string> Assistant::start(SearchOrder order, const std::string& owner
   if (!can_do(order) && parts_.models.empty())
     return fail("this server has no model to write with; start it with --model");
   if (!can_do(order))
-    return fail("there is no model '{}' here; order one of: {}", order.model, names());
+    return fail("there is no model '{}' here; order one of: {}", order.model,
+                openai::quoted_names(parts_.models));
   TRY(check_order(order));
   order.model = order.kind == SearchKind::write ? model_of(order)->name : "";
   if (order.title.empty()) order.title = order.name.empty() ? title_of(order.source) : order.name;

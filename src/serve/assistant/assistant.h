@@ -68,7 +68,6 @@ class Assistant {
   Status go_on();  // with what an earlier server left
   const ModelUse* model_of(const SearchOrder& order) const;
   bool can_do(const SearchOrder& order) const;
-  std::string names() const;
   Status search_on(Search& search, const std::stop_token& stop);
   Status take(Search& search, const search::Attempt& attempt, const std::vector<Verdict>& calls);
   void finish(Search& search, const Status& status, bool server_ends);

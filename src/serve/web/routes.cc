@@ -8,6 +8,7 @@
 #include "modules/patch.h"
 #include "serve/assistant/order_tasks.h"
 #include "serve/assistant/verified_reply.h"
+#include "serve/openai/model_names.h"
 #include "serve/web/page_files.h"
 
 namespace tritonsmith::serve::web {
@@ -138,9 +139,7 @@ const openai::ServedModel* Routes::model_named(std::string_view name) const {
 }
 
 WebReply Routes::no_such_model(const std::string& name, const std::string& path) const {
-  std::string names;
-  for (const openai::ServedModel& each : parts_.models)
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
+  const std::string names = openai::quoted_names(parts_.models);
   const bool has_verified = path == kChat;
   return refusal(
       {.status = 404,
