@@ -230,9 +230,10 @@ Status serve_judge(const ServeSetup& setup, const StopSignal& stop) {
 Status serve_store(const SharedStore& shared, const ServeSetup& setup, const StopSignal& stop) {
   TRY_ASSIGN(const auto job_store, open_shared_store(shared, store_limits(setup.config)));
   gym::service::ServiceMetrics metrics;
-  return serve_until(
-      stop, {*job_store, gym::service::health_of_workers(*job_store), metrics, job_store->place()},
-      setup);
+  return serve_until(stop,
+                     {*job_store, gym::service::health_of_workers(job_store->reports()), metrics,
+                      job_store->place()},
+                     setup);
 }
 
 }  // namespace

@@ -132,13 +132,13 @@ void JobDispatcher::run(const std::stop_token& stop) {
     if (worked || stop.stop_requested()) break;
     set_trouble(worked.error().message);
     static_cast<void>(
-        job_store_.announce(lease_, describe()));  // the store itself may be the trouble
+        job_store_.reports().announce(lease_, describe()));  // the store itself may be the trouble
     constexpr double a_good_while = 60;
     pause = watch.seconds() > a_good_while ? shortest_pause : std::min(2 * pause, longest_pause);
     rest(stop, pause);
   }
   // A store that cannot be reached forgets a silent worker by itself.
-  static_cast<void>(job_store_.depart(lease_.worker));
+  static_cast<void>(job_store_.reports().depart(lease_.worker));
 }
 
 void JobDispatcher::rest(const std::stop_token& stop, double seconds) const {
@@ -183,7 +183,7 @@ Status JobDispatcher::keep_lease() {
   const double span = std::chrono::duration<double>(lease_.span).count();
   if (since_heartbeat_ && since_heartbeat_->seconds() < a_fraction * span) return ok();
   TRY(job_store_.renew(lease_));
-  TRY(job_store_.announce(lease_, describe()));
+  TRY(job_store_.reports().announce(lease_, describe()));
   since_heartbeat_.emplace();
   return ok();
 }

@@ -27,6 +27,8 @@
 #include "base/clock.h"
 #include "gym/api/submission.h"
 #include "gym/service/gpu_records.h"
+#include "gym/service/job_aliases.h"
+#include "gym/service/worker_reports.h"
 
 namespace tritonsmith::gym::service {
 
@@ -76,37 +78,10 @@ struct ClientGone {
   std::string client;
 };
 
-// A worker, and how long it holds the jobs that it takes. The span begins at the call, by the
-// store's clock, because the clocks of hosts differ. A worker renews its lease well before the end.
-struct Lease {
-  std::string worker;  // never empty; unique among the workers of a store
-  Milliseconds span = std::chrono::seconds(60);
-  // The classes of devices that the worker judges on (JudgeJob::device). It gets no job for another
-  // class. Empty: it gets every job.
-  std::vector<std::string> devices = {};
-  // The UUIDs of the GPUs on which the worker judges. While one of them is in quarantine, it gets
-  // no job (gpu_records.h).
-  std::vector<std::string> gpus = {};
-};
-
 struct ConcludedJob {
   std::string name;
   Verdict verdict;
   std::string gpu = {};  // the UUID of the GPU that ran its plan; empty: it ran on none
-};
-
-// A worker's report about itself. It sends one with each heartbeat.
-struct WorkerView {
-  std::string name;                  // the worker of its lease
-  std::string host;                  // the machine's name
-  std::string role = "all";          // "judge" or "capture": it does one half of the work
-  std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
-  std::vector<std::string> gpus;     // the UUIDs of the GPUs that it judges on
-  int at_once = 0;                   // the number of jobs that it takes at a time
-  int running = 0;                   // the number of jobs that it has
-  std::string version;               // the versions that decide its verdicts
-  std::string trouble;               // one line, why it takes no jobs; empty while it takes jobs
-  std::int64_t seen_ms = 0;          // the time of its last heartbeat, by the store's clock
 };
 
 struct JobCounts {
@@ -147,11 +122,6 @@ class JobStore {
   // Returns the name of the store's epoch. A new store has a new one. Numbers of events are valid
   // only within one epoch.
   virtual const std::string& epoch() const = 0;
-  // Remembers the name that a submitter gave a job (KernelGYM's task_id). The newest job of that
-  // name counts.
-  virtual Status remember_alias(const std::string& alias, const std::string& name) = 0;
-  // Returns the job's name, or nothing ("") for an unknown alias.
-  virtual Result<std::string> find_alias(const std::string& alias) = 0;
   virtual Result<JobCounts> counts() const = 0;
 
   // Workers call these.
@@ -174,16 +144,11 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
-  // Keeps the worker's report until the lease ends. The store itself sets `name` and `seen_ms`.
-  virtual Status announce(const Lease& lease, const WorkerView& worker) = 0;
-  // The worker ends. It has given back or concluded all its jobs.
-  virtual Status depart(const std::string& worker) = 0;
-
   // Both call these.
   //
   virtual GpuRecords& gpus() = 0;
-  // Returns the workers whose report is still kept, sorted by name.
-  virtual Result<std::vector<WorkerView>> workers() const = 0;
+  virtual JobAliases& aliases() = 0;
+  virtual WorkerReports& reports() = 0;
   // Returns a number that grows with every change.
   virtual std::uint64_t changes() const = 0;
   // Waits until changes() exceeds `seen`.

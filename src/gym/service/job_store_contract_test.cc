@@ -226,15 +226,15 @@ TEST_P(JobStoreContract, GivesAJobOnlyToAWorkerWithTheDeviceThatItNeeds) {
 }
 
 TEST_P(JobStoreContract, KnowsItsWorkersUntilTheyDepart) {
-  ASSERT_TRUE(store().announce(lease, {.host = "h", .devices = {"gpu"}, .at_once = 4}));
-  const auto workers = store().workers();
+  ASSERT_TRUE(store().reports().announce(lease, {.host = "h", .devices = {"gpu"}, .at_once = 4}));
+  const auto workers = store().reports().workers();
   ASSERT_EQ(workers->size(), 1U);
   EXPECT_EQ(workers->at(0).name, lease.worker);
   EXPECT_EQ(workers->at(0).host, "h");
   EXPECT_EQ(workers->at(0).devices, std::vector<std::string>{"gpu"});
   EXPECT_EQ(workers->at(0).seen_ms, now);
-  ASSERT_TRUE(store().depart(lease.worker));
-  EXPECT_TRUE(store().workers()->empty());
+  ASSERT_TRUE(store().reports().depart(lease.worker));
+  EXPECT_TRUE(store().reports().workers()->empty());
 }
 
 TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
@@ -287,10 +287,10 @@ TEST_P(JobStoreContract, KeepsASubmitterWithinItsShareEvenAfterARestart) {
 
 TEST_P(JobStoreContract, FindsAJobByItsNewestAlias) {
   submit({wish("a"), wish("b")});
-  ASSERT_TRUE(store().remember_alias("task-1", api::job_name(wish("a"))));
-  ASSERT_TRUE(store().remember_alias("task-1", api::job_name(wish("b"))));
-  EXPECT_EQ(*store().find_alias("task-1"), api::job_name(wish("b")));
-  EXPECT_EQ(*store().find_alias("task-2"), "");
+  ASSERT_TRUE(store().aliases().remember("task-1", api::job_name(wish("a"))));
+  ASSERT_TRUE(store().aliases().remember("task-1", api::job_name(wish("b"))));
+  EXPECT_EQ(*store().aliases().find("task-1"), api::job_name(wish("b")));
+  EXPECT_EQ(*store().aliases().find("task-2"), "");
 }
 
 TEST_P(JobStoreContract, ComparesAGpuWithItsFirstCalibrationOfTheSameVersion) {

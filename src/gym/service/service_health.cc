@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "gym/service/job_store.h"
+#include "gym/service/worker_reports.h"
 
 namespace tritonsmith::gym::service {
 
-ServiceHealth health_of_workers(const JobStore& job_store) {
+ServiceHealth health_of_workers(const WorkerReports& reports) {
   return {.trouble =
-              [&job_store] {
-                const auto workers = job_store.workers();
+              [&reports] {
+                const auto workers = reports.workers();
                 return workers ? std::string() : workers.error().message;
               },
-          .why_not_ready = [&job_store]() -> std::string {
-            const auto workers = job_store.workers();
+          .why_not_ready = [&reports]() -> std::string {
+            const auto workers = reports.workers();
             if (!workers) return workers.error().message;
             if (workers->empty())
               return "no worker shares this store; start one with `tritonsmith gym work`";

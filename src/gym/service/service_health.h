@@ -7,7 +7,7 @@
 
 namespace tritonsmith::gym::service {
 
-class JobStore;
+class WorkerReports;
 
 // Any thread may call the functions.
 struct ServiceHealth {
@@ -17,7 +17,8 @@ struct ServiceHealth {
   std::function<std::string()> why_not_ready;
 };
 
-// A door's health: ready while a worker takes jobs, in trouble while the store does not answer.
-ServiceHealth health_of_workers(const JobStore& job_store);
+// A door's health: ready while a worker takes jobs, in trouble while the store does not answer. It
+// refers to the reports.
+ServiceHealth health_of_workers(const WorkerReports& reports);
 
 }  // namespace tritonsmith::gym::service

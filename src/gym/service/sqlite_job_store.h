@@ -14,7 +14,10 @@
 #include "base/sqlite.h"
 #include "base/utc_time.h"
 #include "gym/service/job_store.h"
+#include "gym/service/local_worker_reports.h"
 #include "gym/service/sqlite_gpu_records.h"
+#include "gym/service/sqlite_job_aliases.h"
+#include "gym/service/sqlite_job_table.h"
 #include "gym/service/unfinished_jobs.h"
 
 namespace tritonsmith::gym::service {
@@ -37,9 +40,7 @@ class SqliteJobStore : public JobStore {
   Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
                                            int limit) override;
   Result<std::int64_t> awaited_by(const std::string& client) override;
-  const std::string& epoch() const override { return epoch_; }
-  Status remember_alias(const std::string& alias, const std::string& name) override;
-  Result<std::string> find_alias(const std::string& alias) override;
+  const std::string& epoch() const override { return table_.epoch(); }
   Result<JobCounts> counts() const override;
 
   Status recall_queued() override;
@@ -49,11 +50,10 @@ class SqliteJobStore : public JobStore {
   void give_back(const std::string& worker, const std::string& name) override;
   Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
   Result<std::vector<api::Submission>> overdue() override;
-  Status announce(const Lease& lease, const WorkerView& worker) override;
-  Status depart(const std::string& worker) override;
 
   GpuRecords& gpus() override { return gpus_; }
-  Result<std::vector<WorkerView>> workers() const override;
+  JobAliases& aliases() override { return aliases_; }
+  WorkerReports& reports() override { return reports_; }
   std::uint64_t changes() const override;
   void wait_for_change(std::uint64_t seen, Deadline deadline) const override;
   void notify() override;
@@ -68,57 +68,31 @@ class SqliteJobStore : public JobStore {
         gpus_({.database = *database_,
                .mutex = mutex_,
                .now = now_,
-               .queue_again = [this](const std::string& name) { return queue_again(name); },
+               .queue_again = [this](const std::string& name) { return table_.queue_again(name); },
                .enter = [this](const std::string& name,
                                UnfinishedJob entry) { unfinished_.enter(name, std::move(entry)); },
-               .changed = [this] { changed(); }}) {}
-  Status load();
-  // The changes of a batch, until it is committed.
-  struct Admission {
-    const Submitter& submitter;
-    std::map<std::string, UnfinishedJob> entries;
-    int added = 0;
-  };
-  struct Row {
-    JobView view;
-    std::int64_t run = 0;
-    bool is_final = false;
-  };
-  Result<std::optional<Row>> read(const std::string& name);
-  // A submission, and its verdict if one was recalled.
-  struct Offer {
-    const api::Submission& submission;
-    std::string name;
-    std::optional<Verdict> recalled;
-  };
-  Result<JobView> submit_one(const Offer& offer, Admission& admission);
-  Result<JobView> enter_new(const Offer& offer, UnfinishedJob entry, Admission& admission);
-  Result<JobView> enter_recalled(const Offer& offer);
-  Status want(const std::string& client, const std::string& name, bool is_done);
-  Status conclude_one(const ConcludedJob& concluded);
-  Result<std::optional<UnfinishedJob>> queue_again(const std::string& name);
-  Status forget_old();
-  Result<api::Submission> submission_of(const std::string& name);
-  Result<std::optional<api::Submission>> queued_submission(const std::string& name);
+               .changed = [this] { changed(); }}),
+        table_(*database_, gpus_),
+        aliases_(*database_, mutex_),
+        reports_(now_) {}
+  // Requires the lock.
   void changed();
 
   std::unique_ptr<Sqlite> database_;
   JobStoreLimits limits_;
   RecallVerdict recall_;
   UnixMilliseconds now_;
-  std::string epoch_;
-  std::int64_t run_ = 0;  // counts the programs that opened this file
 
   mutable std::mutex mutex_;  // guards the members below, and the database
   mutable std::condition_variable changed_;
   std::uint64_t changes_ = 0;
-  std::int64_t last_event_ = 0;
-  std::int64_t concluded_since_cleaning_ = 0;
   UnfinishedJobs unfinished_;
-  std::map<std::string, WorkerView> workers_;
   std::set<std::string> gone_;         // the last clients that have left
   std::deque<std::string> farewells_;  // the same, in order
   SqliteGpuRecords gpus_;
+  SqliteJobTable table_;
+  SqliteJobAliases aliases_;
+  LocalWorkerReports reports_;
 };
 
 }  // namespace tritonsmith::gym::service

@@ -219,9 +219,9 @@ TEST_F(StepsTest, ListsCapturingHostsAmongTheWorkersOfTheStore) {
   const auto store = service::RedisJobStore::open({.address = server.address()});
   ASSERT_TRUE(store);
   for (const Deadline deadline = Deadline::in_seconds(20);
-       (*store)->workers()->empty() && !deadline.passed();)
+       (*store)->reports().workers()->empty() && !deadline.passed();)
     std::this_thread::yield();
-  const auto workers = *(*store)->workers();
+  const auto workers = *(*store)->reports().workers();
   ASSERT_EQ(workers.size(), 1U);
   EXPECT_EQ(workers[0].role, "capture");
   EXPECT_EQ(workers[0].host, "gpu-less");

@@ -1,11 +1,9 @@
 #include "gym/service/redis/redis_job_store.h"
 
-#include <algorithm>
 #include <random>
 
 #include "base/log.h"
 #include "gym/service/redis/redis_scripts.h"
-#include "gym/service/redis/sealed_text.h"
 #include "gym/service/stored_submission.h"
 
 namespace tritonsmith::gym::service {
@@ -26,35 +24,6 @@ std::vector<std::string> texts_of(const RedisReply& reply) {
   return texts;
 }
 
-Json to_json(const std::string& name, const WorkerView& worker) {
-  return {{"name", name},
-          {"host", worker.host},
-          {"role", worker.role},
-          {"devices", worker.devices},
-          {"gpus", worker.gpus},
-          {"at_once", worker.at_once},
-          {"running", worker.running},
-          {"version", worker.version},
-          {"trouble", worker.trouble}};
-}
-
-// Another program wrote the text, so it may be anything. A worker that cannot be read is left out.
-std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen_ms) {
-  const auto json = parse_json(text);
-  if (!json || !json->is_object()) return std::nullopt;
-  JsonReader reader(*json);
-  WorkerView worker{.name = reader.string("name"), .host = reader.string("host")};
-  worker.role = reader.string("role", "all");
-  worker.devices = reader.strings("devices");
-  worker.gpus = reader.strings("gpus");
-  worker.at_once = static_cast<int>(reader.integer("at_once", 0));
-  worker.running = static_cast<int>(reader.integer("running", 0));
-  worker.version = reader.string("version", "");
-  worker.trouble = reader.string("trouble", "");
-  worker.seen_ms = seen_ms;
-  return reader.status() ? std::optional(std::move(worker)) : std::nullopt;
-}
-
 std::vector<std::string> channels_of(const RedisJobStoreConfig& config) {
   std::vector<std::string> channels;
   if (config.waits_for != WaitsFor::verdicts) channels.push_back(config.prefix + "work");
@@ -64,70 +33,70 @@ std::vector<std::string> channels_of(const RedisJobStoreConfig& config) {
 
 bool is_final(const Verdict& verdict) { return verdict.fault != Fault::infrastructure; }
 
-}  // namespace
-
-RedisJobStore::RedisJobStore(RedisJobStoreConfig config)
-    : config_(std::move(config)),
-      client_(config_.address, config_.prefix, scripts::kCommon, config_.patience),
-      gpus_(client_, config_.now),
-      listener_(config_.address, channels_of(config_)) {}
-
-Result<std::unique_ptr<RedisJobStore>> RedisJobStore::open(RedisJobStoreConfig config) {
-  std::unique_ptr<RedisJobStore> store(new RedisJobStore(std::move(config)));
-  TRY(store->load());
-  return store;
-}
-
-Status RedisJobStore::load() {
-  TRY_ASSIGN(const RedisReply epoch, client_.run(scripts::kEpoch, {random_name()}));
-  epoch_ = epoch.text();
-  warn_unless_durable();
-  return ok();
-}
-
 // A server may forbid CONFIG. Then its operator has to know.
-void RedisJobStore::warn_unless_durable() {
+void warn_unless_durable(RedisClient& client, const RedisAddress& address) {
   const auto setting = [&](std::string_view name) {
-    const auto reply = client_.command({"CONFIG", "GET", name});
+    const auto reply = client.command({"CONFIG", "GET", name});
     return reply && reply->size() == 2 ? reply->text_at(1) : std::string();
   };
   const std::string append = setting("appendonly"), sync = setting("appendfsync");
   if (append.empty() || (append == "yes" && sync == "always")) return;
   LOG("gym: {}: appendonly is {} and appendfsync is {}; a crash of the server may lose jobs, "
       "unless they are yes and always",
-      config_.address.name(), append, sync);
+      address.name(), append, sync);
 }
 
-std::string RedisJobStore::sealed(const std::string& name, const Verdict& verdict) const {
-  std::string text = to_line(tritonsmith::to_json(verdict));
-  return config_.verdict_key.empty() ? text : seal(config_.verdict_key, {"verdict", name}, text);
-}
-
-Result<std::string> RedisJobStore::opened(const std::string& name,
-                                          const std::string& stored) const {
-  if (stored.empty()) return stored;
-  if (!config_.verdict_key.empty())
-    return open_sealed(config_.verdict_key, {"verdict", name}, stored);
-  if (stored.starts_with('{')) return stored;
-  return fail_by_fault("the verdict of job {} is sealed: give the key with --verdict-key", name);
-}
-
-Result<JobView> RedisJobStore::view_at(const RedisReply& reply, std::size_t first) const {
+// Reads a job from a reply that has its values from `first` on.
+Result<JobView> view_at(const RedisReply& reply, std::size_t first, const VerdictSeal& seal) {
   TRY_ASSIGN(const JobState state, enum_from_name<JobState>(reply.text_at(first + 1)));
   JobView view{.name = reply.text_at(first),
                .state = state,
                .submitted_ms = reply.integer_at(first + 3),
                .finished_ms = reply.integer_at(first + 4),
                .doubt = reply.text_at(first + 5)};
-  TRY_ASSIGN(view.verdict, opened(view.name, reply.text_at(first + 2)));
+  TRY_ASSIGN(view.verdict, seal.opened(view.name, reply.text_at(first + 2)));
   return view;
 }
 
-std::string RedisJobStore::time() const { return config_.now ? std::to_string(config_.now()) : ""; }
+// The first argument of most scripts.
+std::string time_of(const RedisJobStoreConfig& config) {
+  return config.now ? std::to_string(config.now()) : "";
+}
+
+// The time, the lease's worker, its span and, after `between`, the jobs that it holds.
+std::vector<std::string> lease_arguments(const RedisJobStoreConfig& config, const Lease& lease,
+                                         const HeldJobs& held,
+                                         const std::vector<std::string>& between = {}) {
+  std::vector<std::string> arguments = {time_of(config), lease.worker,
+                                        std::to_string(lease.span.count())};
+  arguments.insert(arguments.end(), between.begin(), between.end());
+  const std::vector<std::string> names = held.of(lease.worker);
+  arguments.insert(arguments.end(), names.begin(), names.end());
+  return arguments;
+}
+
+}  // namespace
+
+RedisJobStore::RedisJobStore(RedisJobStoreConfig config)
+    : config_(std::move(config)),
+      client_(config_.address, config_.prefix, scripts::kCommon, config_.patience),
+      gpus_(client_, config_.now),
+      aliases_(client_),
+      reports_(client_, config_.now),
+      listener_(config_.address, channels_of(config_)),
+      seal_(config_.verdict_key) {}
+
+Result<std::unique_ptr<RedisJobStore>> RedisJobStore::open(RedisJobStoreConfig config) {
+  std::unique_ptr<RedisJobStore> store(new RedisJobStore(std::move(config)));
+  TRY_ASSIGN(const RedisReply epoch, store->client_.run(scripts::kEpoch, {random_name()}));
+  store->epoch_ = epoch.text();
+  warn_unless_durable(store->client_, store->config_.address);
+  return store;
+}
 
 Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submission> submissions,
                                                   const Submitter& submitter) {
-  std::vector<std::string> arguments = {time(), std::to_string(config_.limits.unfinished),
+  std::vector<std::string> arguments = {time_of(config_), std::to_string(config_.limits.unfinished),
                                         config_.version, submitter.name,
                                         std::to_string(submitter.unfinished)};
   for (const api::Submission& submission : submissions) {
@@ -138,7 +107,7 @@ Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submissio
          {api::job_name(submission), to_line(api::to_json(submission)),
           std::to_string(static_cast<int>(submission.priority)),
           std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
-          recalled ? sealed(api::job_name(submission), *recalled) : std::string(),
+          recalled ? seal_.sealed(api::job_name(submission), *recalled) : std::string(),
           api::device_class(submission.job)})
       arguments.push_back(std::move(value));
   }
@@ -151,7 +120,7 @@ Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submissio
                                   .submitter = reply.text_at(3)});
   std::vector<JobView> views;
   for (std::size_t first = 1; first < reply.size(); first += kViewValues) {
-    TRY_ASSIGN(JobView view, view_at(reply, first));
+    TRY_ASSIGN(JobView view, view_at(reply, first, seal_));
     views.push_back(std::move(view));
   }
   return Submitted(std::move(views));
@@ -160,22 +129,23 @@ Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submissio
 Result<std::optional<JobView>> RedisJobStore::find(const std::string& name) {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kFind, {name}));
   if (reply.is_nil()) return std::optional<JobView>();
-  TRY_ASSIGN(JobView view, view_at(reply, 0));
+  TRY_ASSIGN(JobView view, view_at(reply, 0, seal_));
   return std::optional<JobView>(std::move(view));
 }
 
 Result<bool> RedisJobStore::cancel(const std::string& name, const std::string& client) {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kCancel, {time(), client, name}));
+  TRY_ASSIGN(const RedisReply reply,
+             client_.run(scripts::kCancel, {time_of(config_), client, name}));
   return reply.integer() > 0;
 }
 
 Status RedisJobStore::cancel_all(const std::string& client) {
-  TRY(client_.run(scripts::kCancel, {time(), client, ""}));
+  TRY(client_.run(scripts::kCancel, {time_of(config_), client, ""}));
   return ok();
 }
 
 Status RedisJobStore::dismiss(const std::string& client) {
-  TRY(client_.run(scripts::kDismiss, {time(), client}));
+  TRY(client_.run(scripts::kDismiss, {time_of(config_), client}));
   return ok();
 }
 
@@ -185,7 +155,7 @@ Result<std::vector<VerdictEvent>> RedisJobStore::events(const std::string& clien
              client_.run(scripts::kEvents, {client, std::to_string(after), std::to_string(limit)}));
   std::vector<VerdictEvent> events;
   for (std::size_t k = 0; k + 2 < reply.size(); k += 3) {
-    TRY_ASSIGN(std::string verdict, opened(reply.text_at(k + 1), reply.text_at(k + 2)));
+    TRY_ASSIGN(std::string verdict, seal_.opened(reply.text_at(k + 1), reply.text_at(k + 2)));
     events.push_back({.number = reply.integer_at(k),
                       .job = reply.text_at(k + 1),
                       .verdict = std::move(verdict)});
@@ -196,16 +166,6 @@ Result<std::vector<VerdictEvent>> RedisJobStore::events(const std::string& clien
 Result<std::int64_t> RedisJobStore::awaited_by(const std::string& client) {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kAwaited, {client}));
   return reply.integer();
-}
-
-Status RedisJobStore::remember_alias(const std::string& alias, const std::string& name) {
-  TRY(client_.run(scripts::kRememberAlias, {alias, name}));
-  return ok();
-}
-
-Result<std::string> RedisJobStore::find_alias(const std::string& alias) {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kFindAlias, {alias}));
-  return reply.text();
 }
 
 Result<JobCounts> RedisJobStore::counts() const {
@@ -238,16 +198,6 @@ Status RedisJobStore::recall_queued() {
   return recalled.empty() ? ok() : conclude("", recalled);
 }
 
-std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
-                                                        std::vector<std::string> between) const {
-  std::vector<std::string> arguments = {time(), lease.worker, std::to_string(lease.span.count())};
-  arguments.insert(arguments.end(), between.begin(), between.end());
-  const std::lock_guard lock(mutex_);
-  if (const auto at = held_.find(lease.worker); at != held_.end())
-    arguments.insert(arguments.end(), at->second.begin(), at->second.end());
-  return arguments;
-}
-
 Result<std::vector<api::Submission>> RedisJobStore::take(const Lease& lease, int most) {
   CHECK(!lease.worker.empty(), "a worker has a name");
   std::vector<std::string> wishes = {std::to_string(++tickets_), std::to_string(most),
@@ -256,48 +206,38 @@ Result<std::vector<api::Submission>> RedisJobStore::take(const Lease& lease, int
   wishes.insert(wishes.end(), lease.devices.begin(), lease.devices.end());
   wishes.insert(wishes.end(), lease.gpus.begin(), lease.gpus.end());
   TRY_ASSIGN(const RedisReply reply,
-             client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
+             client_.run(scripts::kTake, lease_arguments(config_, lease, held_, wishes)));
   std::vector<api::Submission> taken;
   for (std::size_t k = 0; k + 1 < reply.size(); k += 2) {
     TRY_ASSIGN(api::Submission submission, parse_stored_submission(reply.text_at(k + 1)));
     taken.push_back(std::move(submission));
   }
-  for (std::size_t k = 0; k < reply.size(); k += 2) hold(lease.worker, reply.text_at(k));
+  for (std::size_t k = 0; k < reply.size(); k += 2) held_.add(lease.worker, reply.text_at(k));
   return taken;
 }
 
 Status RedisJobStore::renew(const Lease& lease) {
-  TRY(client_.run(scripts::kRenew, lease_arguments(lease)));
+  TRY(client_.run(scripts::kRenew, lease_arguments(config_, lease, held_)));
   return ok();
 }
 
-void RedisJobStore::hold(const std::string& worker, const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  held_[worker].insert(name);
-}
-
-void RedisJobStore::let_go(const std::string& worker, const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto at = held_.find(worker); at != held_.end()) at->second.erase(name);
-}
-
 Status RedisJobStore::conclude(const std::string& worker, std::span<const ConcludedJob> concluded) {
-  std::vector<std::string> arguments = {time(), worker, config_.version,
+  std::vector<std::string> arguments = {time_of(config_), worker, config_.version,
                                         std::to_string(config_.limits.finished)};
   for (const ConcludedJob& one : concluded) {
     arguments.push_back(one.name);
-    arguments.push_back(sealed(one.name, one.verdict));
+    arguments.push_back(seal_.sealed(one.name, one.verdict));
     arguments.push_back(is_final(one.verdict) ? "1" : "0");
     arguments.push_back(one.gpu);
   }
   TRY(client_.run(scripts::kConclude, arguments));
-  for (const ConcludedJob& one : concluded) let_go(worker, one.name);
+  for (const ConcludedJob& one : concluded) held_.remove(worker, one.name);
   return ok();
 }
 
 // The job's lease ends by itself if the server cannot be reached.
 void RedisJobStore::give_back(const std::string& worker, const std::string& name) {
-  let_go(worker, name);
+  held_.remove(worker, name);
   const auto given = client_.run(scripts::kGiveBack, {worker, name});
   if (!given) LOG("gym: a job is given back when its lease ends: {}", given.error().message);
 }
@@ -305,39 +245,18 @@ void RedisJobStore::give_back(const std::string& worker, const std::string& name
 Result<std::vector<std::string>> RedisJobStore::take_withdrawn(const std::string& worker) {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWithdrawn, {worker}));
   std::vector<std::string> names = texts_of(reply);
-  for (const std::string& name : names) let_go(worker, name);
+  for (const std::string& name : names) held_.remove(worker, name);
   return names;
 }
 
 Result<std::vector<api::Submission>> RedisJobStore::overdue() {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kOverdue, {time()}));
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kOverdue, {time_of(config_)}));
   std::vector<api::Submission> late;
   for (const std::string& text : texts_of(reply)) {
     TRY_ASSIGN(api::Submission submission, parse_stored_submission(text));
     late.push_back(std::move(submission));
   }
   return late;
-}
-
-Status RedisJobStore::announce(const Lease& lease, const WorkerView& worker) {
-  TRY(client_.run(scripts::kAnnounce, {time(), lease.worker, std::to_string(lease.span.count()),
-                                       to_line(to_json(lease.worker, worker))}));
-  return ok();
-}
-
-Status RedisJobStore::depart(const std::string& worker) {
-  TRY(client_.run(scripts::kDepart, {worker}));
-  return ok();
-}
-
-Result<std::vector<WorkerView>> RedisJobStore::workers() const {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {time()}));
-  std::vector<WorkerView> views;
-  for (std::size_t k = 0; k + 1 < reply.size(); k += 2)
-    if (auto worker = worker_from(reply.text_at(k), reply.integer_at(k + 1)))
-      views.push_back(*std::move(worker));
-  std::ranges::sort(views, {}, &WorkerView::name);
-  return views;
 }
 
 }  // namespace tritonsmith::gym::service

@@ -11,12 +11,15 @@
 #pragma once
 
 #include <atomic>
-#include <set>
 
 #include "gym/service/job_store.h"
 #include "gym/service/redis/change_listener.h"
+#include "gym/service/redis/held_jobs.h"
 #include "gym/service/redis/redis_client.h"
 #include "gym/service/redis/redis_gpu_records.h"
+#include "gym/service/redis/redis_job_aliases.h"
+#include "gym/service/redis/redis_worker_reports.h"
+#include "gym/service/redis/verdict_seal.h"
 
 namespace tritonsmith::gym::service {
 
@@ -59,8 +62,6 @@ class RedisJobStore : public JobStore {
                                            int limit) override;
   Result<std::int64_t> awaited_by(const std::string& client) override;
   const std::string& epoch() const override { return epoch_; }
-  Status remember_alias(const std::string& alias, const std::string& name) override;
-  Result<std::string> find_alias(const std::string& alias) override;
   Result<JobCounts> counts() const override;
 
   Status recall_queued() override;
@@ -70,11 +71,10 @@ class RedisJobStore : public JobStore {
   void give_back(const std::string& worker, const std::string& name) override;
   Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
   Result<std::vector<api::Submission>> overdue() override;
-  Status announce(const Lease& lease, const WorkerView& worker) override;
-  Status depart(const std::string& worker) override;
 
   GpuRecords& gpus() override { return gpus_; }
-  Result<std::vector<WorkerView>> workers() const override;
+  JobAliases& aliases() override { return aliases_; }
+  WorkerReports& reports() override { return reports_; }
   std::uint64_t changes() const override { return listener_.changes(); }
   void wait_for_change(std::uint64_t seen, Deadline deadline) const override {
     listener_.wait_for_change(seen, deadline);
@@ -83,30 +83,17 @@ class RedisJobStore : public JobStore {
 
  private:
   explicit RedisJobStore(RedisJobStoreConfig config);
-  Status load();
-  void warn_unless_durable();
-  std::string sealed(const std::string& name, const Verdict& verdict) const;
-  // Returns the text of a verdict that the store has under this name.
-  Result<std::string> opened(const std::string& name, const std::string& stored) const;
-  Result<JobView> view_at(const RedisReply& reply, std::size_t first) const;
-  std::string time() const;  // the first argument of most scripts
-  // The lease's worker, its span and, after `between`, the jobs that it holds.
-  std::vector<std::string> lease_arguments(const Lease& lease,
-                                           std::vector<std::string> between = {}) const;
-  void hold(const std::string& worker, const std::string& name);
-  void let_go(const std::string& worker, const std::string& name);
 
   RedisJobStoreConfig config_;
   mutable RedisClient client_;
   RedisGpuRecords gpus_;
+  RedisJobAliases aliases_;
+  RedisWorkerReports reports_;
   ChangeListener listener_;
+  VerdictSeal seal_;
   std::string epoch_;
   std::atomic<std::uint64_t> tickets_ = 0;
-
-  mutable std::mutex mutex_;  // guards held_
-  // By worker: the jobs that this program took. A job whose take() got no reply is not among them,
-  // so its lease ends, and another worker takes it.
-  std::map<std::string, std::set<std::string>> held_;
+  HeldJobs held_;
 };
 
 }  // namespace tritonsmith::gym::service

@@ -118,9 +118,9 @@ TEST_F(RedisJobStoreTest, EndsLeasesInTimeAlthoughTheClockWasSetBack) {
   submit(store, "l");
   const Lease dead{.worker = "dead"}, brief{.worker = "brief", .span = Milliseconds(1000)};
   EXPECT_EQ(take(store, dead), "k");
-  ASSERT_TRUE(store.announce(dead, {.host = "h"}));
+  ASSERT_TRUE(store.reports().announce(dead, {.host = "h"}));
   now -= hour;
-  EXPECT_TRUE(store.workers()->empty()) << "it is listed again after its next heartbeat";
+  EXPECT_TRUE(store.reports().workers()->empty()) << "it is listed again after its next heartbeat";
   EXPECT_EQ(take(store, brief), "l");
   now += dead.span.count() / 2;
   EXPECT_EQ(take(store, lease), "l") << "this lease is shorter";
@@ -165,13 +165,13 @@ TEST_F(RedisJobStoreTest, ForgetsTheOldestFinishedJobsAndAllThatBelongsToThem) {
   JobStore& store = **opened;
   for (const std::string kernel : {"a", "b", "c"}) {
     submit(store, kernel);
-    ASSERT_TRUE(store.remember_alias("alias of " + kernel, api::job_name(wish(kernel))));
+    ASSERT_TRUE(store.aliases().remember("alias of " + kernel, api::job_name(wish(kernel))));
     take(store, lease);
     conclude(store, kernel);
   }
   EXPECT_FALSE(store.find(api::job_name(wish("a")))->has_value());
   EXPECT_TRUE(store.find(api::job_name(wish("c")))->has_value());
-  EXPECT_EQ(*store.find_alias("alias of a"), "");
+  EXPECT_EQ(*store.aliases().find("alias of a"), "");
   EXPECT_EQ(store.events("ann", 0, 10)->size(), 2U);
 }
 

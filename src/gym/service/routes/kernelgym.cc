@@ -17,7 +17,7 @@ HttpReply evaluate(const RouteContext& context, const HttpCall& call) {
   const JobView& entered = std::get<std::vector<JobView>>(*submitted).front();
   context.metrics.count_submission(1, entered.state == JobState::queued ? 0 : 1);
   for (const std::string& alias : aliases_of(*request))
-    if (const auto known = context.job_store.remember_alias(alias, name); !known)
+    if (const auto known = context.job_store.aliases().remember(alias, name); !known)
       return store_error(known.error());
   // Waits a little longer than the job's own deadline, which ends the job with a verdict.
   const auto job = await_job(context, name, request->timeout_seconds + 2);
@@ -29,7 +29,7 @@ HttpReply evaluate(const RouteContext& context, const HttpCall& call) {
 // Finds the job of a task_id and passes it to `answer`.
 template <typename Answer>
 HttpReply look_up(const RouteContext& context, const std::string& task_id, const Answer& answer) {
-  const auto name = context.job_store.find_alias(task_id);
+  const auto name = context.job_store.aliases().find(task_id);
   if (!name) return store_error(name.error());
   const auto job = context.job_store.find(*name);
   if (!job) return store_error(job.error());
@@ -45,7 +45,7 @@ HttpReply status_of_task(const RouteContext& context, const std::string& task_id
 
 HttpReply result_of_task(const RouteContext& context, const std::string& task_id) {
   return look_up(context, task_id, [&](const JobView& job) {
-    const auto compiled = context.job_store.find_alias(compiled_alias(task_id));
+    const auto compiled = context.job_store.aliases().find(compiled_alias(task_id));
     if (!compiled) return store_error(compiled.error());
     const auto reference =
         *compiled == job.name ? ReferenceBackend::torch_compile : ReferenceBackend::eager;

@@ -23,7 +23,7 @@ HttpReply list(const RouteContext& context) {
 
 // Completes the record by what the GPU's worker says of itself. Returns whether there is one.
 Result<bool> look_up(const RouteContext& context, QuarantinedGpu& gpu) {
-  TRY_ASSIGN(const auto workers, context.job_store.workers());
+  TRY_ASSIGN(const auto workers, context.job_store.reports().workers());
   const auto worker = std::ranges::find_if(workers, [&](const WorkerView& each) {
     return std::ranges::find(each.gpus, gpu.gpu) != each.gpus.end();
   });

@@ -22,7 +22,7 @@ HttpReply status(const RouteContext& context) {
   Json verdicts = Json::object();
   for (const auto& [outcome, count] : context.metrics.verdicts())
     verdicts[std::string(name_of(outcome))] = count;
-  const auto workers = context.job_store.workers();
+  const auto workers = context.job_store.reports().workers();
   if (!workers) return store_error(workers.error());
   Json judging = Json::array();
   for (const WorkerView& worker : *workers) judging.push_back(worker_json(worker));
