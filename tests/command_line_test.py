@@ -65,10 +65,16 @@ class CommandLine(unittest.TestCase):
         self.refused(run("judge", "--tsk", "a.py", "--kernel", "b.py"), "unknown option '--tsk'", "'--task'", "judge --help")
         self.refused(run("judge", "--kernel", "b.py"), "--task is required")
         self.refused(run("tasks", "mak"), "no command 'tasks mak'", "'make'")
-        self.refused(run("tasks", "list", "curriculum", "--family", "sofmax"), "sofmax", "softmax")
+        self.refused(run("tasks", "list", "--family", "sofmax"), "sofmax", "softmax")
         self.refused(run("tasks", "list", "nothing.jsonl"), "nothing.jsonl", "No such file")
         self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--policy", "lax"), "--policy", "lax", "strict")
-        self.refused(run(), "subcommand is required")
+        self.refused(run("judge", "--task", "a.py", "--kernel"), "--kernel needs a value")
+        self.refused(run("judge", "--task", "a.py", "--task", "b.py", "--kernel", "c.py"), "--task takes 1 value and got 2")
+        self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--trials", "0"), "--trials must lie between 1 and 1000")
+        self.refused(run("doctor", "extra"), "no place for 'extra'")
+        self.refused(run("help", "jugde"), "no command 'jugde'", "'judge'")
+        self.refused(run("tasks", "mak", "--help"), "no command 'tasks mak'", "'make'")
+        self.refused(run(), "name a command:", "judge")
 
     def test_a_setting_is_named_by_its_words(self):
         with tempfile.TemporaryDirectory() as folder:

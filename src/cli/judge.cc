@@ -199,7 +199,10 @@ ExitCode ending_of(const Verdict& verdict, const std::string& name, const JudgeO
         "{}: the edited PTX assembles, and was not judged: that needs a GPU, because the evaluator "
         "of the CPU runs Triton IR",
         name));
-  return verdict.accepted || options.json ? ExitCode::done : ExitCode::not_accepted;
+  if (verdict.accepted || options.json) return ExitCode::done;
+  // The kernel may be right, but this judge cannot tell.
+  const bool says_nothing = verdict.fault == Fault::none && !verdict.correct;
+  return says_nothing ? ExitCode::fault : ExitCode::not_accepted;
 }
 
 void print_json(const Verdict& verdict, const std::string& kernel_file) {

@@ -24,6 +24,10 @@ ExitCode run_program(const std::vector<std::string>& words) {
   add_all_commands(app, run);
   complete_help(app);
   const std::vector<std::string> line = command_line(words);
+  if (const auto unknown = unknown_command(app, line)) {
+    complain(*unknown);
+    return ExitCode::wrong_call;
+  }
   try {
     app.parse(std::vector<std::string>(line.rbegin(), line.rend()));  // CLI11 wants reverse order
   } catch (const CLI::ParseError& error) {
@@ -33,7 +37,7 @@ ExitCode run_program(const std::vector<std::string>& words) {
       show_text(text.str());
       return ExitCode::done;
     }
-    complain(what_is_wrong(app, error, line));
+    complain(what_is_wrong(app, error));
     return ExitCode::wrong_call;
   }
   return run();

@@ -63,10 +63,11 @@ std::string verdict_facts(const Verdict& verdict) {
                   fmt::format("{:.4g} MB, the reference {:.4g} MB", verdict.peak_bytes / 1e6,
                               verdict.reference_peak_bytes / 1e6));
   for (const KernelReport& kernel : verdict.kernels)
-    facts += fact("kernel",
-                  fmt::format("{}: {} launches, {} registers, {} spills, {} bytes of shared memory",
-                              kernel.name, kernel.launches, kernel.registers, kernel.spills,
-                              kernel.shared_bytes));
+    facts +=
+        fact("kernel",
+             fmt::format("{}: {} {}, {} registers, {} spills, {} bytes of shared memory",
+                         kernel.name, kernel.launches, kernel.launches == 1 ? "launch" : "launches",
+                         kernel.registers, kernel.spills, kernel.shared_bytes));
   return facts;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <regex>
 
 #include "base/config.h"
 #include "base/log.h"
@@ -46,12 +48,40 @@ std::string near_option(const CLI::App& command, std::string_view wanted) {
   return fmt::format("did you mean '--{}'?", nearest_name(wanted, names));
 }
 
-std::string near_command(const CLI::App& app, std::string_view wanted) {
-  std::vector<std::string> names;
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  std::vector<const CLI::App*> commands;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_name().empty() && !command->get_group().empty())
-      names.push_back(command->get_name());
-  return fmt::format("did you mean '{}'?", nearest_name(wanted, names));
+    if (!command->get_name().empty()) commands.push_back(command);
+  return commands;
+}
+
+std::vector<std::string> listed_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app))
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  return names;
+}
+
+// CLI11's messages in our words. $1 and $2 are parts of its message.
+struct Rewording {
+  const char *theirs, *ours;
+};
+constexpr auto kRewordings = std::to_array<Rewording>({
+    {"(\\S+): \\d+ required .* missing", "$1 needs a value"},
+    {"(\\S+): At Most (\\d+) required but received (\\d+)", "$1 takes $2 value and got $3"},
+    {"(\\S+): Value (.*) not in range (\\S+) to (\\S+)",
+     "$1 must lie between $3 and $4, and is $2"},
+    {"(\\S+): (.*) not in \\{(.*)\\}", "$1 has no value '$2'; it takes one of: $3"},
+    {"The following arguments? (?:was|were) not expected: (.*)", "there is no place for '$1'"},
+    {"Could not convert: (\\S+) = (.*)", "$1: '$2' is no value of its type"},
+    {"(\\S+) excludes (\\S+)", "$1 and $2 exclude each other"},
+});
+
+std::string in_our_words(const std::string& message) {
+  for (const Rewording& each : kRewordings)
+    if (const std::regex theirs(each.theirs); std::regex_match(message, theirs))
+      return std::regex_replace(message, theirs, each.ours);
+  return message;
 }
 
 // Returns the message for a wrong call. An unknown word comes before a missing option, because a
@@ -60,13 +90,11 @@ std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
   for (const std::string& word : command.remaining())
     if (word.starts_with('-') && word != "--")
       return fmt::format("unknown option '{}'; {}", word, near_option(command, word));
-  const auto extra = command.remaining();
-  if (!extra.empty() && command.get_require_subcommand_min() > 0)
-    return fmt::format("there is no command '{} {}'; {}", path_of(command), extra.front(),
-                       near_command(command, extra.front()));
+  if (command.get_require_subcommand_min() > 0)
+    return fmt::format("name a command: {}", fmt::join(listed_names(command), ", "));
   std::string line = error.what();
   std::ranges::replace(line, '\n', ' ');
-  return line;
+  return in_our_words(line);
 }
 
 }  // namespace
@@ -89,13 +117,27 @@ std::vector<std::string> command_line(std::vector<std::string> words) {
   return words;
 }
 
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
-                          const std::vector<std::string>& words) {
+std::optional<std::string> unknown_command(const CLI::App& app,
+                                           const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    const auto commands = commands_of(*command);
+    if (word.starts_with('-') || commands.empty()) return std::nullopt;
+    const auto named = std::ranges::find(commands, word, &CLI::App::get_name);
+    if (named == commands.end()) {
+      const std::string path = path_of(*command), space = path.empty() ? "" : " ";
+      return fmt::format(
+          "there is no command '{0}{1}{2}'; did you mean '{3}'? `tritonsmith {0}{1}--help` lists "
+          "all",
+          path, space, word, nearest_name(word, listed_names(*command)));
+    }
+    command = *named;
+  }
+  return std::nullopt;
+}
+
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen_of(app);
-  const bool names_none = &command == &app && !words.empty() && !words.front().starts_with('-');
-  if (names_none)
-    return fmt::format("there is no command '{}'; {} `tritonsmith --help` lists all", words.front(),
-                       near_command(app, words.front()));
   const std::string path = path_of(command), what = complaint(command, error);
   return fmt::format("{}{} `tritonsmith {}{}--help` says more", what,
                      what.ends_with('?') ? "" : ";", path, path.empty() ? "" : " ");

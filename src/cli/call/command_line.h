@@ -2,6 +2,7 @@
 // `help COMMAND` is `COMMAND --help`; and a call that cannot be parsed is explained.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,12 @@ namespace tritonsmith::cli {
 // The words that are parsed in place of those that were typed.
 std::vector<std::string> command_line(std::vector<std::string> words);
 
+// One line, if a word that must name a command names none: what was probably meant, and where all
+// commands are listed.
+std::optional<std::string> unknown_command(const CLI::App& app,
+                                           const std::vector<std::string>& words);
+
 // One line: what is wrong, what was probably meant, and where to look further.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
-                          const std::vector<std::string>& words);
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace tritonsmith::cli

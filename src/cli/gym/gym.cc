@@ -170,6 +170,8 @@ void add_gym_command(CLI::App& app, Run& run) {
   CLI::App* gym =
       app.add_subcommand("gym", "Judge as a service: serve, work, submit, status, quarantine");
   gym->require_subcommand(1);
+  add_example(*gym, "gym serve --listen 127.0.0.1:8800");
+  add_example(*gym, "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
 
   const auto serving = std::make_shared<ServeOptions>();
   CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");

@@ -77,7 +77,9 @@ Status make_tasks(const TasksOptions& options) {
 }
 
 Status list_tasks(const TasksOptions& options) {
-  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options.selection));
+  TaskSelection selection = options.selection;
+  if (selection.suite.empty()) selection.suite = "curriculum";
+  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(selection));
   std::size_t width = 2;
   for (const Task& task : tasks) width = std::max(width, task.id.size());
   show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
@@ -193,7 +195,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
                               "curriculum --family softmax --limit 20", list_tasks, options, run);
   list->add_option("SUITE", options->selection.suite,
                    "The suite: curriculum, quickstart, zoo, a folder or a .jsonl")
-      ->required();
+      ->default_str("curriculum");
   add_selection(*list, options->selection);
 
   CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-7eca88c369-small",
