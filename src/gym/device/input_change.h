@@ -33,6 +33,7 @@ struct Flips {};
 struct Sorted {
   std::vector<double> numbers = {};
   bool leaves_one_out = false;  // one of the drawn numbers no longer occurs
+  bool fills_small = false;     // a tensor of few elements holds `numbers` alone
 };
 // Gives most elements one and the same value, which was drawn. It then does as Extremes, even without
 // room.
@@ -58,6 +59,17 @@ struct Ties {
   double scale = 1;
   std::vector<double> numbers = {};
 };
+// Rounds elements down to `from` and multiples of `step` from there.
+struct Grid {
+  double from = 0, step = 1;
+};
+// Rounds elements to halves up to `largest`, and puts that number, or its opposite, at one index of the
+// dimension, in this shape.
+struct ScaledTies {
+  double largest = 1;
+  std::int64_t dim = -1;
+  std::vector<std::int64_t> shape = {};
+};
 // Gives each element another value from 0.5 on, each the next that the type holds.
 struct Close {};
 // Makes rows of two values, of which one element decides whether any or all hold.
@@ -72,6 +84,7 @@ struct Truths {
 struct Ends {
   double reach = 0;
   std::vector<std::int64_t> places = {};
+  bool middle_first = false;  // the middle takes the first of the rows, of which there may be few
 };
 // Puts NaN and both infinities in the place of a few elements, and one at the last index and in the
 // middle of each dimension.
@@ -98,8 +111,9 @@ struct SmallRows {
 using Pattern =
     std::variant<std::monostate, pattern::Uneven, pattern::Ragged, pattern::Noise, pattern::Flips,
                  pattern::Sorted, pattern::Skewed, pattern::Extremes, pattern::Near,
-                 pattern::NearAll, pattern::Ties, pattern::Close, pattern::Truths, pattern::Ends,
-                 pattern::Specials, pattern::Whole, pattern::Listed, pattern::SmallRows>;
+                 pattern::NearAll, pattern::Ties, pattern::Grid, pattern::ScaledTies,
+                 pattern::Close, pattern::Truths, pattern::Ends, pattern::Specials, pattern::Whole,
+                 pattern::Listed, pattern::SmallRows>;
 
 // The change has three steps. First the pattern changes single elements, rows and slices. Then a
 // random share `kept` of the elements stays as it is, and the others are multiplied by `rest`. Then x

@@ -102,6 +102,43 @@ TEST(ChangeableWeights, BuffersOfOneValueCountWhetherTheCandidateHasThemOrNot) {
   EXPECT_EQ(ending_of(without.launching_with(without.x), shifting(-1), kind), "wrong_value");
 }
 
+// The task is y = x * scale, with a scale of one number. The candidate has the buffer or lacks it.
+std::string ending_with_scale(bool has_buffer, bool reads_buffer) {
+  plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
+  for (plan::PlanBuilder* side : {&task, &candidate}) {
+    const int x = side->tensor({language::kLength}), y = side->tensor({language::kLength}),
+              scale = side->tensor({});
+    side->aten(plan::Phase::init, "aten::ones", {plan::ints({})}, {scale});
+    if (side == &task || has_buffer) side->parameter("scale", scale, plan::ParameterKind::buffer);
+    if (side == &task)
+      side->aten(plan::Phase::inputs, "aten::randn", {plan::ints({language::kLength})}, {x});
+    side->input(plan::t(x));
+    if (side == &task)
+      side->aten(plan::Phase::forward, "aten::mul.Tensor", {plan::t(x), plan::t(scale)}, {y});
+    else
+      side->aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+          .launch(side->kernel("k", {"*fp32", "*fp32", "*fp32"}),
+                  {plan::t(x), plan::t(y), plan::t(scale)});
+    side->returns(plan::t(y));
+  }
+  const auto body = [reads_buffer](std::span<const language::KernelArgument> a) {
+    for (int k = 0; k < language::kLength; ++k)
+      language::floats(a[1])[k] =
+          language::floats(a[0])[k] * (reads_buffer ? language::floats(a[2])[0] : 1.0F);
+    return language::LaunchOutcome{.loaded = {0, 2}, .stored = {1}};
+  };
+  return error_class(
+      referee_of(task, body)
+          ->judge(
+              {.task_key = "task", .candidate_plan = plan_json(candidate), .secret = "secret"}));
+}
+
+TEST(ChangeableWeights, ABufferOfOneNumberCountsIfTheCandidateHasIt) {
+  EXPECT_EQ(ending_with_scale(true, true), "none");
+  EXPECT_EQ(ending_with_scale(true, false), "wrong_value");
+  EXPECT_EQ(ending_with_scale(false, false), "none") << "its code may hold the number";
+}
+
 TEST(ChangeableWeights, ATwinMayHaveAxesOfOneBesides) {
   ShiftingCandidate candidate;
   const int column = candidate.plan.tensor({language::kLength, 1}),

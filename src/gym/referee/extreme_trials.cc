@@ -116,9 +116,9 @@ ExtremeTrial run_conclusively(Equipment& equipment, const plan::Plan& task, bool
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report) {
   std::set<trial::Perturbation> right;
-  const bool pointwise = trial::is_pointwise(context.task);
+  const trial::TaskForm form = trial::form_of(context.task);
   for (const trial::Perturbation kind : trial::extreme_perturbations(context.task)) {
-    if (trial::says_what_others_said(kind, right, pointwise)) continue;
+    if (trial::says_what_others_said(kind, right, form)) continue;
     const TrialOutcome outcome = run_extreme_trial(equipment, context, kind, kernel_use, report);
     if (outcome == TrialOutcome::wrong) return false;
     if (outcome == TrialOutcome::right) right.insert(kind);

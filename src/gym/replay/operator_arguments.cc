@@ -42,7 +42,8 @@ Result<IValue> Conversion::tensor(const plan::Value& value) const {
 
 Result<IValue> Conversion::number(const plan::Value& value) const {
   if (const auto* i = std::get_if<std::int64_t>(&value.data)) return IValue(*i);
-  if (const auto* f = std::get_if<double>(&value.data)) return IValue(*f);
+  if (const auto* f = std::get_if<double>(&value.data))
+    return IValue(reading.rounds_numbers ? static_cast<double>(static_cast<float>(*f)) : *f);
   if (const auto* b = std::get_if<bool>(&value.data)) return IValue(*b);
   if (const auto* c = std::get_if<plan::Complex>(&value.data))
     return IValue(c10::complex<double>(c->real, c->imaginary));

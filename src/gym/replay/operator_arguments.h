@@ -21,6 +21,7 @@ enum class Precision { as_written, float64 };
 struct Reading {
   Precision precision = Precision::as_written;
   c10::Device device = c10::kCPU;
+  bool rounds_numbers = false;  // numbers are those that float32 holds
 };
 
 // Returns all arguments of the operator, in the order of its schema.

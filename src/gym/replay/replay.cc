@@ -150,6 +150,26 @@ std::vector<bool> tensors_with_launched_memory(const plan::Plan& plan) {
   return launched;
 }
 
+// PyTorch rounds a number to float32 before it compares an input of that type with it. In float64 the
+// comparison would be one with another number. What follows from inputs by arithmetic has digits of
+// its own there, and is compared with the number itself.
+bool compares_input_with_numbers(const plan::Plan& plan, const plan::AtenCall& call) {
+  if (!plan::operators::is(call.op, plan::operators::Trait::steps) ||
+      !plan::operators::is(call.op, plan::operators::Trait::bounds) || call.args.empty())
+    return false;
+  const auto* compared = std::get_if<plan::TensorRef>(&call.args[0].data);
+  if (compared == nullptr) return false;
+  const auto tensor_of = [&](int index) {
+    return plan.tensors.at(static_cast<std::size_t>(index));
+  };
+  std::vector<int> inputs;
+  for (const plan::Value& input : plan.inputs) plan::append_tensors(input, inputs);
+  return tensor_of(compared->index).dtype == plan::DType::float32 &&
+         std::ranges::any_of(inputs, [&](int input) {
+           return tensor_of(input).storage == tensor_of(compared->index).storage;
+         });
+}
+
 }  // namespace
 
 std::vector<int> made_by_forward(const plan::Plan& plan, const tensors::TensorTable& tensors) {
@@ -274,7 +294,10 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
             ? operator_stack(handle->schema(), call, with_own_dtypes(plan_, call, tensors_),
                              {Precision::as_written, options_.device->torch_device()})
             : operator_stack(handle->schema(), call, tensors_,
-                             {options_.precision, options_.device->torch_device()});
+                             {.precision = options_.precision,
+                              .device = options_.device->torch_device(),
+                              .rounds_numbers = options_.precision == Precision::float64 &&
+                                                compares_input_with_numbers(plan_, call)});
     if (!stack) return mistake(step, ErrorClass::bad_plan, stack.error().message);
     if (plan_.role == plan::PlanRole::candidate && has_endless_view(*stack))
       return limit(step, ErrorClass::too_large_to_evaluate,

@@ -89,6 +89,21 @@ TEST_F(ReplayTest, InFloat64AViewOfBitsSeesThoseOfItsOwnDtype) {
   EXPECT_FALSE(at::equal(narrow.tensors()[task.y], x));
 }
 
+// The nearest float32 to 0.1 is larger than 0.1 in float64.
+TEST_F(ReplayTest, InFloat64AnInputIsComparedWithTheNumberThatPyTorchRounds) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({2}), above = task.tensor({2}, plan::DType::boolean);
+  task.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::gt.Scalar", {plan::t(x), plan::f(0.1)}, {above});
+  const at::Tensor numbers = at::full({2}, 0.1, at::kFloat);
+  for (const Precision precision : {Precision::as_written, Precision::float64}) {
+    Replay replay(task.plan(), executor, {.precision = precision});
+    replay.bind(x, precision == Precision::float64 ? numbers.to(at::kDouble) : numbers);
+    ASSERT_FALSE(replay.run(plan::Phase::forward));
+    EXPECT_FALSE(replay.tensors()[above].any().item<bool>());
+  }
+}
+
 TEST_F(ReplayTest, InFloat64NothingMayChangeNumbersWhoseBitsAViewShares) {
   CutNumbers task;
   task.builder.aten(plan::Phase::forward, "aten::bitwise_or_.Scalar",

@@ -82,8 +82,25 @@ bool ExactAtHalves::is_as_given(const Value& value) const {
   return found != nullptr && found->is_as_given;
 }
 
+bool ExactAtHalves::is_quotient(const Value& value) const {
+  const auto* tensor = std::get_if<TensorRef>(&value.data);
+  return tensor != nullptr && divisors_.contains(tensor->index);
+}
+
 std::vector<double> ExactAtHalves::meeting_numbers(const AtenCall& call) const {
   std::vector<double> numbers;
+  if (!call.args.empty() && is_quotient(call.args[0])) {
+    const double divisor = divisors_.at(std::get<TensorRef>(call.args[0].data).index);
+    const bool has_bounds = plan::operators::is(call.op, plan::operators::Trait::bounds);
+    std::vector<double> targets = {0.5, 1.5};  // where a rounding jumps
+    if (has_bounds) targets.clear();
+    for (std::size_t k = 1; k < call.args.size() && has_bounds; ++k)
+      if (const auto bound = number_of(call.args[k])) targets.push_back(*bound);
+    for (const double target : targets)
+      if (has_few_digits(target * divisor))
+        numbers.insert(numbers.end(), {target * divisor, -target * divisor});
+    return numbers;
+  }
   const Known* first = call.args.empty() ? nullptr : known(call.args[0]);
   if (first == nullptr || !first->is_line) return numbers;
   for (std::size_t k = 1; k < call.args.size(); ++k)
@@ -155,6 +172,25 @@ std::optional<ExactAtHalves::Known> ExactAtHalves::after_tensors(const AtenCall&
   return made;
 }
 
+// Division by another whole number rounds, but not where the quotient has few digits. A product with
+// the rounded inverse meets the same numbers if the inverse is off by 2^-25 of itself at most.
+std::optional<double> ExactAtHalves::divisor_after(const AtenCall& call) const {
+  constexpr double largest = 64;
+  if (plan::operators::aten_base_name(call.op) != "div" || call.args.size() != 2 ||
+      !call.kwargs.empty() || !is_as_given(call.args[0]) || exact_scale(call))
+    return std::nullopt;
+  const auto number = number_of(call.args[1]);
+  if (!number || *number < 1 || *number > largest || *number != std::floor(*number))
+    return std::nullopt;
+  const auto inverse = static_cast<double>(1 / static_cast<float>(*number));
+  if (std::abs(inverse * *number - 1) > std::ldexp(1.0, -25)) return std::nullopt;
+  const bool is_float = std::ranges::all_of(call.outputs, [&](int output) {
+    return output >= 0 &&
+           task_.tensors.at(static_cast<std::size_t>(output)).dtype == DType::float32;
+  });
+  return is_float ? number : std::nullopt;
+}
+
 std::optional<ExactAtHalves::Known> ExactAtHalves::after(const AtenCall& call) const {
   if (plan::operators::only_arranges(call.op)) {
     std::vector<int> read;
@@ -184,6 +220,7 @@ std::optional<ExactAtHalves::Known> ExactAtHalves::after(const AtenCall& call) c
 
 void ExactAtHalves::follow(const AtenCall& call) {
   auto made = after(call);
+  const auto divisor = divisor_after(call);
   if (made && made->largest / made->unit > kMostUnits) made.reset();
   for (const int output : call.outputs) {
     if (output < 0) continue;
@@ -191,6 +228,10 @@ void ExactAtHalves::follow(const AtenCall& call) {
       known_[output] = *made;
     else
       known_.erase(output);  // it may have been changed in place
+    if (divisor)
+      divisors_[output] = *divisor;
+    else
+      divisors_.erase(output);
   }
 }
 

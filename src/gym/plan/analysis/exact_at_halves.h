@@ -31,6 +31,9 @@ class ExactAtHalves {
   std::optional<double> scale_of(const Value& value) const;
   // Says whether the value's elements are an input's, but for their order and a power of two.
   bool is_as_given(const Value& value) const;
+  // Says whether the value's elements are an input's divided by a whole number whose inverse is so
+  // near to a float32 that a product with it makes the same ties.
+  bool is_quotient(const Value& value) const;
   // Returns the elements of an input at which the call's first argument equals a number among its
   // other arguments.
   std::vector<double> meeting_numbers(const AtenCall& call) const;
@@ -52,9 +55,11 @@ class ExactAtHalves {
   static Known scaled(const Known& before, double by, double scale);
   std::optional<Known> after_numbers(const AtenCall& call, const Known& before) const;
   std::optional<Known> after_tensors(const AtenCall& call) const;
+  std::optional<double> divisor_after(const AtenCall& call) const;
 
   const Plan& task_;
   std::map<int, Known> known_;
+  std::map<int, double> divisors_;  // of quotients, by tensor
 };
 
 }  // namespace tritonsmith::gym::plan::analysis

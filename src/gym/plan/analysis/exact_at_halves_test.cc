@@ -107,6 +107,32 @@ TEST(ExactAtHalves, ABoundOfManyDigitsIsMetByInputsAlone) {
               }).meeting_numbers.empty());
 }
 
+TEST(ExactAtHalves, FindsTheInputsWhoseQuotientMeetsABound) {
+  const ForwardFacts facts =
+      facts_of_compared(0.5, [](Formula& of) { return of.apply("div", 0, 3); });
+  EXPECT_TRUE(facts.jumps_at_halves);
+  EXPECT_THAT(facts.meeting_numbers, UnorderedElementsAre(0.5, 1.5, -1.5));
+}
+
+// Where a quotient has few digits, a product with the rounded inverse equals it. So kernels that
+// divide and kernels that multiply meet the same ties.
+TEST(ExactAtHalves, AQuotientThatCountsIsTheProductWithTheInverse) {
+  int counted = 0;
+  for (int divisor = 2; divisor <= 64; ++divisor) {
+    Formula formula(0, 0);
+    if (!followed(formula.plan()).is_as_given(t(0))) FAIL();
+    const int quotient = formula.apply("div", 0, divisor);
+    if (!followed(formula.plan()).is_quotient(t(quotient))) continue;
+    ++counted;
+    for (int half = -128; half <= 128; ++half) {
+      const float met = static_cast<float>(half) / 2, number = met * static_cast<float>(divisor);
+      EXPECT_EQ(number / static_cast<float>(divisor), met) << divisor;
+      EXPECT_EQ(number * (1 / static_cast<float>(divisor)), met) << divisor;
+    }
+  }
+  EXPECT_GT(counted, 20);
+}
+
 // A few random steps at random halves: wherever they count as exact, single precision is.
 TEST(ExactAtHalves, SinglePrecisionRoundsNothing) {
   static const std::vector<std::string> of_one = {"abs", "neg", "relu"};

@@ -48,6 +48,12 @@ bool gives_places(std::string_view op) {
          (plan::operators::is(op, Trait::places_along_dim) && op.ends_with(".dim"));
 }
 
+// PyTorch promises the first of equal values.
+bool gives_first_places(std::string_view op) {
+  const std::string_view name = plan::operators::aten_base_name(op);
+  return op == "aten::max.dim" || op == "aten::min.dim" || name == "argmax" || name == "argmin";
+}
+
 // Ties do not matter if nothing reads the places.
 bool are_places_read(const Plan& task, const AtenCall& call) {
   if (!plan::operators::is(call.op, Trait::places_second) || call.outputs.size() < 2) return true;
@@ -122,37 +128,61 @@ class AsGiven {
   std::set<int> exact_;
 };
 
-// The places where forward rounds or compares.
+// The places where forward rounds, compares or looks for the first of equal values.
 class Jumps {
  public:
   explicit Jumps(const Plan& task) : task_(task) {}
 
   void note(const AtenCall& call, const ExactAtHalves& at_halves) {
     if (call.args.empty()) return;
-    const auto scale = at_halves.scale_of(call.args[0]);
-    const bool is_as_given = at_halves.is_as_given(call.args[0]);
-    any_as_given_ = any_as_given_ || is_as_given;
-    any_computed_ = any_computed_ || (scale && !is_as_given);
-    for (const Value& argument : call.args)
-      any_inexact_ = any_inexact_ || (is_floating(argument) && !at_halves.scale_of(argument));
-    if (!scale) return;
-    scale_ = std::max(scale_, *scale);
+    for (std::size_t k = 1; k < call.args.size(); ++k)
+      any_inexact_ =
+          any_inexact_ || (is_floating(call.args[k]) && !at_halves.scale_of(call.args[k]));
     for (const double number : at_halves.meeting_numbers(call)) add(number);
+    note_value(call.args[0], at_halves);
   }
+
+  // The call jumps where this value alone has certain elements.
+  void note_value(const Value& value, const ExactAtHalves& at_halves) {
+    const auto scale = at_halves.scale_of(value);
+    const bool is_as_given = at_halves.is_as_given(value);
+    any_as_given_ = any_as_given_ || is_as_given;
+    any_computed_ = any_computed_ || (scale && !is_as_given) || at_halves.is_quotient(value);
+    any_inexact_ = any_inexact_ || (is_floating(value) && !scale && !at_halves.is_quotient(value));
+    if (scale) scale_ = std::max(scale_, *scale);
+  }
+
+  // Elements that equal one of these numbers decide.
+  void note_numbers(std::initializer_list<double> numbers) {
+    for (const double number : numbers) add(number);
+  }
+
+  bool any_inexact() const { return any_inexact_; }
 
   // A jump of inexact numbers beside exact ones would decide by rounding.
   void conclude(ForwardFacts& facts) {
     constexpr double finest = 8;  // inputs of more digits make inexact products
+    facts.jumps_as_given = any_as_given_ && !any_inexact_;
     facts.jumps_at_halves = any_as_given_ || (any_computed_ && !any_inexact_ && scale_ <= finest);
     facts.scale_of_jumps = scale_;
     std::vector<double> met = std::exchange(numbers_, {});
     for (const double bound : facts.bounds)
       if (any_as_given_ || has_few_digits(bound)) add(bound);
     for (const double number : met) add(number);
+    if (any_as_given_) add_between();
     facts.meeting_numbers = std::move(numbers_);
   }
 
  private:
+  // Halves do not reach the range between two numbers that lie near each other.
+  void add_between() {
+    constexpr double nearest_halves = 0.5;
+    std::vector<double> sorted = numbers_;
+    std::ranges::sort(sorted);
+    for (std::size_t k = 1; k < sorted.size(); ++k)
+      if (sorted[k] - sorted[k - 1] < nearest_halves) add((sorted[k] + sorted[k - 1]) / 2);
+  }
+
   bool is_floating(const Value& value) const {
     const auto* tensor = std::get_if<TensorRef>(&value.data);
     if (tensor == nullptr) return false;
@@ -169,6 +199,54 @@ class Jumps {
   double scale_ = 1;
   std::vector<double> numbers_;
 };
+
+bool equals_number(const AtenCall& call, std::size_t k, double wanted) {
+  return call.args.size() > k && number_of(call.args[k]) == wanted;
+}
+
+// Operators that ask whether an element is 0.
+bool asks_for_zeros(const Plan& task, const AtenCall& call) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"count_nonzero", "logical_not", "sgn", "sign"});
+  const std::string_view name = plan::operators::aten_base_name(call.op);
+  if (name == "_to_copy")
+    return !call.outputs.empty() && call.outputs[0] >= 0 &&
+           task.tensors.at(static_cast<std::size_t>(call.outputs[0])).dtype == DType::boolean;
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         (name == "linalg_vector_norm" && equals_number(call, 1, 0));
+}
+
+// Not of complex numbers, whose size is the root of a square that underflows.
+bool holds_tiny_numbers(const Plan& task, const Value& value) {
+  const auto* tensor = std::get_if<TensorRef>(&value.data);
+  if (tensor == nullptr) return false;
+  const DType dtype = task.tensors.at(static_cast<std::size_t>(tensor->index)).dtype;
+  return dtype == DType::float32 || dtype == DType::float64;
+}
+
+// Jumps of operators that do not only compare or round their first argument.
+void note_other_jumps(const Plan& task, const AtenCall& call, const ExactAtHalves& at_halves,
+                      Jumps& jumps) {
+  constexpr double tiny = 1e-30;  // 0 to a kernel that allows for rounding
+  constexpr std::size_t least = 2, largest = 3, grid = 1, mode = 2, nearest = 1;
+  if (call.args.empty()) return;
+  const std::string_view name = plan::operators::aten_base_name(call.op);
+  if (gives_first_places(call.op) || name == "isin") jumps.note_value(call.args[0], at_halves);
+  if (asks_for_zeros(task, call) && at_halves.is_as_given(call.args[0]) &&
+      holds_tiny_numbers(task, call.args[0])) {
+    jumps.note_value(call.args[0], at_halves);
+    jumps.note_numbers({0, tiny, -tiny});
+  }
+  if (name == "histc" && call.args.size() > largest && at_halves.is_as_given(call.args[0])) {
+    const auto from = number_of(call.args[least]), to = number_of(call.args[largest]);
+    if (!from || !to || *from >= *to) return;
+    jumps.note_value(call.args[0], at_halves);
+    jumps.note_numbers({*from, *to});
+  }
+  if (name.starts_with("grid_sampler") && equals_number(call, mode, nearest) &&
+      at_halves.is_as_given(call.args[grid]))
+    jumps.note_value(call.args[grid], at_halves);
+}
 
 void note_any_or_all(const Plan& task, const AtenCall& call, const AsGiven& given,
                      const TruthValues& truths, ForwardFacts& facts) {
@@ -199,6 +277,7 @@ ForwardFacts forward_facts(const Plan& task) {
   TruthValues truths(task);
   Jumps jumps(task);
   ExactAtHalves at_halves(task);
+  MaximumScales maxima(task);
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
@@ -207,9 +286,15 @@ ForwardFacts forward_facts(const Plan& task) {
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
     facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
                             plan::operators::is(call->op, Trait::specials);
-    if (plan::operators::is(call->op, Trait::steps)) jumps.note(*call, at_halves);
+    if (plan::operators::is(call->op, Trait::steps) && !maxima.is_rounded_by(*call))
+      jumps.note(*call, at_halves);
+    facts.looks_up_numbers =
+        facts.looks_up_numbers || plan::operators::aten_base_name(call->op) == "isin";
+    if (!gives_places(call->op) || are_places_read(task, *call))
+      note_other_jumps(task, *call, at_halves, jumps);
     if (gives_places(call->op) && are_places_read(task, *call)) {
       facts.gives_places = true;
+      facts.gives_unordered_places = facts.gives_unordered_places || !gives_first_places(call->op);
       facts.gives_ordered_places =
           facts.gives_ordered_places || plan::operators::is(call->op, Trait::orders);
     }
@@ -223,8 +308,10 @@ ForwardFacts forward_facts(const Plan& task) {
     given.follow(task, *call);
     truths.follow(*call);
     at_halves.follow(*call);
+    maxima.follow(*call);
   }
   jumps.conclude(facts);
+  if (!jumps.any_inexact()) facts.maximum_scales = maxima.found();
   return facts;
 }
 

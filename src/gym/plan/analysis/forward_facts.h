@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "gym/plan/analysis/maximum_scales.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -16,10 +17,15 @@ struct ForwardFacts {
   bool is_elementwise = true;    // each result depends on the elements at its place alone
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
-  // It rounds or compares what follows exactly from inputs that are halves: inputs themselves, their
-  // sums and products with few digits, and their sizes. An honest kernel then meets a tie exactly as
-  // the reference does.
+  // It rounds, compares or looks for the first of equal values, in what follows exactly from inputs
+  // that are halves: inputs themselves, their sums and products with few digits, their quotients by
+  // some whole numbers, and their sizes. An honest kernel then meets a tie exactly as the reference
+  // does.
   bool jumps_at_halves = false;
+  // Some such value is an input's own, and all such places follow exactly from halves.
+  bool jumps_as_given = false;
+  // Inputs that it divides by a share of their own largest size and rounds, without other jumps.
+  std::vector<MaximumScale> maximum_scales;
   // An input's elements that make such a tie with a number, and the numbers themselves.
   std::vector<double> meeting_numbers;
   // It compares elements of inputs with each other, or puts them in order, before any arithmetic but
@@ -32,10 +38,12 @@ struct ForwardFacts {
   bool asks_any_or_all_compared = false;
   std::optional<std::int64_t> asked_dimension;
   double scale_of_jumps = 1;  // the largest power of two with which those inputs are multiplied
-  bool gives_places = false;  // places among values are results, where ties have no one order
-  bool gives_ordered_places = false;  // the same of an operator that puts many values in order
-  bool casts_to_16_bits = false;      // it rounds 32 bits to 16
-  bool overwrites_places = false;     // writes at places that an input names; the last write wins
+  bool gives_places = false;  // places among values are results
+  bool gives_unordered_places = false;  // the same where equal values have no one order
+  bool looks_up_numbers = false;        // it asks whether elements of one input stand in another
+  bool gives_ordered_places = false;    // the same of an operator that puts many values in order
+  bool casts_to_16_bits = false;        // it rounds 32 bits to 16
+  bool overwrites_places = false;       // writes at places that an input names; the last write wins
 };
 
 ForwardFacts forward_facts(const Plan& task);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "gym/plan/testing/plan_builder.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -42,6 +44,31 @@ TEST(ForwardFacts, TruthValuesThatFollowFromSingleElementsAreAskedFor) {
   EXPECT_TRUE(facts.asks_any_or_all_compared);
   EXPECT_EQ(facts.asked_dimension, 1);
   EXPECT_FALSE(facts_of_all_after("aten::cumsum", "aten::eq.Scalar").asks_any_or_all_compared);
+}
+
+TEST(ForwardFacts, TheBoundsOfAHistogramAreMet) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({40}), y = task.tensor({8});
+  task.input(t(x))
+      .aten(Phase::forward, "aten::histc", {t(x), i(8), f(-1.25), f(3)}, {y})
+      .returns(t(y));
+  const ForwardFacts facts = forward_facts(task.plan());
+  EXPECT_TRUE(facts.jumps_at_halves);
+  EXPECT_EQ(facts.meeting_numbers, (std::vector<double>{-1.25, 3}));
+}
+
+TEST(ForwardFacts, ARangeThatHalvesMissIsMetBetweenItsBounds) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({40}), above = task.tensor({40}, DType::boolean),
+            below = task.tensor({40}, DType::boolean);
+  task.input(t(x))
+      .aten(Phase::forward, "aten::gt.Scalar", {t(x), f(0.6)}, {above})
+      .aten(Phase::forward, "aten::lt.Scalar", {t(x), f(0.602)}, {below})
+      .returns(t(above))
+      .returns(t(below));
+  const std::vector<double> met = forward_facts(task.plan()).meeting_numbers;
+  EXPECT_TRUE(
+      std::ranges::any_of(met, [](double number) { return 0.6 < number && number < 0.602; }));
 }
 
 TEST(ForwardFacts, ACastOf32BitsTo16IsOneOfNoOtherType) {

@@ -81,7 +81,7 @@ std::optional<std::string> TrialSet::begin() {
 
 bool TrialSet::is_skipped(const SetTrial& trial, const std::set<trial::Perturbation>& right) const {
   return trial::is_extreme(trial.kind) &&
-         trial::says_what_others_said(trial.kind, right, trial::is_pointwise(task_));
+         trial::says_what_others_said(trial.kind, right, trial::form_of(task_));
 }
 
 TrialAnswer TrialSet::run(const plan::Plan& candidate, const SetTrial& trial) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "gym/plan/analysis/listed_inputs.h"
 #include "gym/plan/analysis/random_origin.h"
@@ -11,6 +12,7 @@
 #include "gym/trial/perturb/input_content.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
+#include "gym/trial/perturb/rows.h"
 #include "gym/trial/perturb/small_rows.h"
 
 namespace tritonsmith::gym::trial {
@@ -51,12 +53,56 @@ bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
   });
 }
 
+// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
+// with which forward compares, those of the candidate's code, and some that other draws hold, too.
+std::vector<double> met_by(const InputDraw& draw, std::span<const InputDraw> draws,
+                           const plan::analysis::ForwardFacts& facts,
+                           const CandidateNumbers* candidate) {
+  if (draw.high <= draw.low) return {};
+  std::vector<double> numbers = {draw.low, draw.high};
+  const auto add = [&](double number) {
+    if (draw.low < number && number < draw.high && std::floor(number) == number)
+      numbers.push_back(number);
+  };
+  for (const double bound : facts.bounds) add(bound);
+  constexpr int few = 4, many = 25;
+  for (const double number : common_numbers(draws, facts.looks_up_numbers ? many : few))
+    add(number);
+  if (candidate == nullptr) return numbers;
+  for (const std::int64_t number : candidate->whole) add(static_cast<double>(number));
+  return numbers;
+}
+
+// An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
+InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
+  const bool is_boolean = tensor.scalar_type() == at::kBool;
+  const bool thins = kind == Perturbation::sparse;
+  if ((kind != Perturbation::scaled && !thins) || (is_boolean && !thins)) return {};
+  if (tensor.is_complex()) return {.factor = any_factor(rng)};
+  const bool has_one_value = holds_one_value(tensor);
+  const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
+  if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
+    return {.seed = rng.next_u64(), .pattern = pattern::Flips{}};
+  if (has_one_value && is_nothing == thins)
+    return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
+  return {.factor = any_factor(rng)};
+}
+
 }  // namespace
 
 bool InputPlan::has_bounded_input() const {
   const std::vector<InputDraw> draws = plan::analysis::input_draws(task_);
   return std::ranges::any_of(inputs_, [&](int input) {
     return plan::analysis::is_drawn_directly(task_, input) && is_drawn_within_bounds(draws, input);
+  });
+}
+
+bool InputPlan::has_few_rows() const {
+  constexpr std::int64_t shortest = 16;
+  return !facts_.is_elementwise && std::ranges::any_of(direct_, [&](int input) {
+    const plan::PlanTensor& tensor = tensor_of(task_, input);
+    return !tensor.shape.empty() && tensor.shape.back() >= shortest &&
+           plan::elements_of(tensor) / tensor.shape.back() < Rows::kFew;
   });
 }
 
@@ -84,8 +130,20 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
   });
   for (const InputDraw& draw : draws_)
     for (const int input : draw.inputs) ways_[place_of(input)] = Way::by_draws;
-  for (std::size_t k = 0; k < inputs_.size(); ++k)
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
     if (ways_[k] == Way::directly) direct_.push_back(inputs_[k]);
+    if (ways_[k] == Way::by_draws) unbounded_.insert(inputs_[k]);
+  }
+  for (const InputDraw& draw : draws_)
+    if (draw.kind != DrawKind::normal || !draw.is_affine || draw.inputs.size() != 1)
+      for (const int input : draw.inputs) unbounded_.erase(input);
+}
+
+// Any number may stand in such an input, so ties need not follow from draws.
+bool InputPlan::is_tied_itself(int input) const {
+  const plan::DType dtype = tensor_of(task_, input).dtype;
+  return unbounded_.contains(input) &&
+         (has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64);
 }
 
 InputPlan::Unit InputPlan::unit_of(const std::vector<int>& inputs, int nth) const {
@@ -105,6 +163,10 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
   for (std::size_t k = 0; k < inputs_.size(); ++k)
     if (ways_[k] == Way::directly &&
         direct(like, inputs_[k], unit_of({inputs_[k]}, nth++), rng).changes())
+      ++changed;
+  for (const int input : inputs_)
+    if (like == Perturbation::tied && is_tied_itself(input) &&
+        direct(like, input, unit_of({input}, nth), rng).changes())
       ++changed;
   for (const InputDraw& draw : draws_)
     if (of_draw(like, draw, unit_of(draw.inputs, nth++), rng).changes()) ++changed;
@@ -208,7 +270,9 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       return change;
     }
     case Perturbation::tied:
-      if (!facts_.jumps_at_halves || facts_.gives_places) return {};
+      for (const plan::analysis::MaximumScale& scale : facts_.maximum_scales)
+        if (scale.input == input) return scaled_ties(scale, rng);
+      if (!facts_.jumps_at_halves || facts_.gives_unordered_places) return {};
       return {.seed = rng.next_u64(),
               .pattern =
                   pattern::Ties{.scale = facts_.scale_of_jumps, .numbers = facts_.meeting_numbers}};
@@ -259,27 +323,12 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
   }
 }
 
-// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
-// with which forward compares, those of the candidate's code, and some that other draws hold, too.
-std::vector<double> InputPlan::met_by(const InputDraw& draw) const {
-  if (draw.high <= draw.low) return {};
-  std::vector<double> numbers = {draw.low, draw.high};
-  const auto add = [&](double number) {
-    if (draw.low < number && number < draw.high && std::floor(number) == number)
-      numbers.push_back(number);
-  };
-  for (const double bound : facts_.bounds) add(bound);
-  for (const double number : common_numbers(draws_)) add(number);
-  if (numbers_ == nullptr) return numbers;
-  for (const std::int64_t number : numbers_->whole) add(static_cast<double>(number));
-  return numbers;
-}
-
 device::Pattern InputPlan::of_whole(Perturbation kind, const InputDraw& draw) const {
-  std::vector<double> numbers = met_by(draw);
+  std::vector<double> numbers = met_by(draw, draws_, facts_, numbers_);
   if (kind == Perturbation::sparse)
     return pattern::Sorted{.numbers = std::move(numbers),
-                           .leaves_one_out = !facts_.overwrites_places};
+                           .leaves_one_out = !facts_.overwrites_places,
+                           .fills_small = facts_.looks_up_numbers};
   if (kind != Perturbation::scaled) return {};
   const auto largest = static_cast<std::int64_t>(draw.high);
   if (draw.high - draw.low > kBeyondFloats) {
@@ -301,6 +350,8 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
   const bool may_leave = draw.kind == DrawKind::uniform && !within_bounds_;
   if (draw.is_as_drawn && (draw.kind == DrawKind::normal || may_leave))
     return direct(kind, draw.inputs[0], unit, rng);
+  if (kind == Perturbation::tied)
+    return makes_mask || is_tied_itself(draw.inputs[0]) ? InputChange{} : tied_draw(facts_, draw);
   switch (draw.kind) {
     case DrawKind::normal:
       return of_normal(kind, draw, unit, rng);
@@ -323,42 +374,32 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
   return {};
 }
 
-// An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
-InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const {
-  const bool is_boolean = tensor.scalar_type() == at::kBool;
-  const bool thins = kind == Perturbation::sparse;
-  if ((kind != Perturbation::scaled && !thins) || (is_boolean && !thins)) return {};
-  if (tensor.is_complex()) return {.factor = any_factor(rng)};
-  const bool has_one_value = holds_one_value(tensor);
-  const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
-  if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
-    return {.seed = rng.next_u64(), .pattern = pattern::Flips{}};
-  if (has_one_value && is_nothing == thins)
-    return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
-  return {.factor = any_factor(rng)};
-}
-
 // A candidate may read an input that forward ignores, such as offsets beside lengths. The two must
 // fit each other, so none of them may change. Nothing can follow from zeros.
 bool InputPlan::ignores_whole_numbers(const tensors::TensorTable& tensors) const {
+  const bool is_planned = task_.unplanned.empty();
+  int count = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const plan::PlanTensor& input = tensor_of(task_, inputs_[k]);
-    if (ways_[k] == Way::never_drawn && plan::analysis::holds_whole_numbers(input.dtype) &&
-        !plan::analysis::reads_in_forward(task_, inputs_[k]) &&
+    if (ways_[k] != Way::never_drawn || !plan::analysis::holds_whole_numbers(input.dtype)) continue;
+    ++count;
+    if (is_planned && !plan::analysis::reads_in_forward(task_, inputs_[k]) &&
         tensors.at(static_cast<std::size_t>(inputs_[k])).ne(0).any().item<bool>())
       return true;
   }
-  return false;
+  return !is_planned && count > 1;  // no plan says what Python does with several of them
 }
 
-// Positions, lengths and offsets. If Python does more with them than a plan can hold, they stay.
+// Positions, lengths and offsets. If Python does more with them than a plan can hold, equal numbers
+// stay, and so do those of several inputs, which may have to fit each other.
 InputChange InputPlan::whole_numbers(Perturbation kind, int input,
                                      const tensors::TensorTable& tensors, Rng& rng) const {
   constexpr std::int64_t little = 3;
   const bool turns = kind == Perturbation::scaled || kind == Perturbation::ragged;
-  if (!turns || !task_.unplanned.empty() || ignores_whole_numbers(tensors)) return {};
+  if (!turns || ignores_whole_numbers(tensors)) return {};
   pattern::Whole whole;
   const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(input));
+  if (!task_.unplanned.empty() && holds_one_value(tensor)) return {};
   if (plan::analysis::is_only_computed_with(task_, input))
     whole.growth = little;
   else if (const auto places = plan::analysis::places_named_by(task_, input))
@@ -395,7 +436,9 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
       changes[k] = questions().change(kind, inputs_[k], rng);
       continue;
     }
-    if (ways_[k] == Way::directly && !holds_whole_numbers(tensor))
+    const bool is_tied = kind == Perturbation::tied && is_tied_itself(inputs_[k]) &&
+                         tensor.is_non_overlapping_and_dense();
+    if ((ways_[k] == Way::directly || is_tied) && !holds_whole_numbers(tensor))
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
     else if (ways_[k] == Way::never_drawn && holds_whole_numbers(tensor))
       change = whole_numbers(kind, inputs_[k], tensors, rng);

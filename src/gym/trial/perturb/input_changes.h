@@ -33,6 +33,8 @@ class InputPlan {
   bool is_pointwise() const {
     return facts_.is_elementwise && task_.unplanned.empty() && ways_ == std::vector{Way::directly};
   }
+  // Says whether a reduction may read a directly drawn input that has rows for few kinds of change.
+  bool has_few_rows() const;
   // Says whether a generator drew an input directly, and between two bounds.
   bool has_bounded_input() const;
   // The changes of draws, by the step that makes them.
@@ -54,15 +56,14 @@ class InputPlan {
   device::InputChange direct(Perturbation kind, int input, Unit unit, Rng& rng) const;
   device::InputChange of_draw(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                               Rng& rng) const;
-  std::vector<double> met_by(const plan::analysis::InputDraw& draw) const;
   device::Pattern of_whole(Perturbation kind, const plan::analysis::InputDraw& draw) const;
+  bool is_tied_itself(int input) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
   bool ignores_whole_numbers(const tensors::TensorTable& tensors) const;
   device::InputChange whole_numbers(Perturbation kind, int input,
                                     const tensors::TensorTable& tensors, Rng& rng) const;
-  device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
 
   TruthQuestions questions() const { return {task_, facts_, direct_, draws_}; }
   // Some numbers of the candidate's code: by which rows move, and at which large elements stand.
@@ -78,9 +79,10 @@ class InputPlan {
   plan::analysis::ForwardFacts facts_;
   std::vector<plan::analysis::Epsilon> epsilons_;
   std::vector<int> inputs_;
-  std::set<int> scores_;                          // inputs that decide an attention's scores
-  std::vector<Way> ways_;                         // of each input
-  std::vector<int> direct_;                       // inputs that change directly
+  std::set<int> scores_;     // inputs that decide an attention's scores
+  std::vector<Way> ways_;    // of each input
+  std::vector<int> direct_;  // inputs that change directly
+  std::set<int> unbounded_;  // inputs that are sums and multiples of normal draws
   std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
 };
 

@@ -7,7 +7,9 @@
 namespace tritonsmith::gym::trial {
 
 using device::InputChange;
+using plan::analysis::ForwardFacts;
 using plan::analysis::InputDraw;
+using plan::analysis::MaximumScale;
 
 double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
 
@@ -38,8 +40,7 @@ bool takes_turns(Perturbation kind) {
          kind == Perturbation::parted || kind == Perturbation::crossed;
 }
 
-std::vector<double> common_numbers(std::span<const InputDraw> draws) {
-  constexpr int parts = 4;
+std::vector<double> common_numbers(std::span<const InputDraw> draws, int parts) {
   double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
   int count = 0;
   for (const InputDraw& draw : draws) {
@@ -52,6 +53,32 @@ std::vector<double> common_numbers(std::span<const InputDraw> draws) {
   for (int part = 1; part < parts && count > 1; ++part)
     numbers.push_back(std::floor(low + (high - low) * part / parts));
   return numbers;
+}
+
+InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
+  return {.seed = rng.next_u64(),
+          .pattern = device::pattern::ScaledTies{
+              .largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+}
+
+InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
+  constexpr double parts = 16, whole_parts = 8, of_normal = 1.0 / 8;
+  if (!facts.jumps_as_given || facts.gives_unordered_places) return {};
+  const double range = draw.high - draw.low;
+  switch (draw.kind) {
+    case plan::analysis::DrawKind::normal:
+      return {.pattern = device::pattern::Grid{.from = 0, .step = of_normal}};
+    case plan::analysis::DrawKind::uniform:
+      return {.pattern = device::pattern::Grid{.from = draw.low, .step = range / parts}};
+    case plan::analysis::DrawKind::whole:
+      if (!facts.gives_places || range <= 0) return {};
+      return {.pattern = device::pattern::Grid{
+                  .from = draw.low, .step = std::max(1.0, std::floor(range / whole_parts))}};
+    case plan::analysis::DrawKind::order:
+    case plan::analysis::DrawKind::other:
+      return {};
+  }
+  return {};
 }
 
 InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& rng) {

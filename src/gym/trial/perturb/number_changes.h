@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gym/device/device.h"
+#include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/trial/perturb/perturbation.h"
 
@@ -28,7 +29,15 @@ bool goes_down(Perturbation kind, int nth);
 device::InputChange of_uniform(Perturbation kind, const plan::analysis::InputDraw& draw, int nth,
                                Rng& rng);
 
-// A few numbers that all draws of whole numbers can hold, if there are several such draws.
-std::vector<double> common_numbers(std::span<const plan::analysis::InputDraw> draws);
+// The largest size of each group is the number by which forward divides it.
+device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& rng);
+
+// The task makes equal numbers and ties from draws of few digits, if it makes them at all.
+device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,
+                              const plan::analysis::InputDraw& draw);
+
+// Numbers that all draws of whole numbers can hold, if there are several such draws. They part the
+// common range into as many `parts`.
+std::vector<double> common_numbers(std::span<const plan::analysis::InputDraw> draws, int parts);
 
 }  // namespace tritonsmith::gym::trial

@@ -86,10 +86,16 @@ void level_slices(at::Tensor& tensor, double value, Rng& rng) {
   }
 }
 
-// Each number takes the place of an element.
-void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
+// Each number takes the place of an element. If `fills_small`, a tensor with fewer elements than
+// numbers holds some of them alone.
+void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers, bool fills_small = false) {
   constexpr std::size_t most = 64;
   at::Tensor all = tensor.view({-1});
+  if (fills_small && all.numel() <= std::ssize(numbers)) {
+    const at::Tensor given = at::tensor(numbers, at::kDouble).to(all.options());
+    all.copy_(given.index_select(0, random_places(all.numel(), given.numel(), given)));
+    return;
+  }
   const auto half = static_cast<std::size_t>(all.numel() / 2);
   const std::size_t count = std::min({most, half, numbers.size()});
   if (count == 0) return;
@@ -99,10 +105,10 @@ void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers) {
   all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
 }
 
-// No row has its largest element in this column.
+// No row has its largest element in this column. Of few rows, each has its least element elsewhere.
 void lower_column(const at::Tensor& table, double reach, Rng& rng) {
   constexpr std::int64_t few = 4;
-  if (table.size(0) < few || table.size(1) < few) return;
+  if (table.size(0) < Rows::kFew || table.size(1) < few) return;
   const auto others = static_cast<std::uint64_t>(table.size(1) - 1);  // the last one is named
   const auto column = static_cast<std::int64_t>(rng.below(others));
   table.select(1, column).sub_(3 * reach);
@@ -126,7 +132,9 @@ void make_uneven(at::Tensor& tensor, const pattern::Uneven& uneven, std::uint64_
   }
   // Its largest elements lie as far as a named one.
   const at::Tensor apart = rows.next_kept();
-  NamedElements named(tensor, {.reach = uneven.reach, .places = uneven.places}, seed, &rows);
+  NamedElements named(
+      tensor, {.reach = uneven.reach, .places = uneven.places, .middle_first = !uneven.may_tie},
+      seed, &rows);
   const double shift = std::min(little, uneven.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
@@ -267,6 +275,26 @@ void make_ties(at::Tensor& tensor, const pattern::Ties& ties) {
       tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), ties.numbers[k]);
 }
 
+void round_to_grid(at::Tensor& tensor, const pattern::Grid& grid) {
+  const auto number = [&](double value) -> at::Scalar {
+    return tensor.is_floating_point() ? at::Scalar(value)
+                                      : at::Scalar(static_cast<std::int64_t>(value));
+  };
+  const at::Scalar from = number(grid.from), step = number(grid.step);
+  tensor.sub_(from).floor_divide_(step).mul_(step).add_(from);
+}
+
+// The largest size of each group of elements becomes one number.
+void make_scaled_ties(at::Tensor& tensor, const pattern::ScaledTies& ties, std::uint64_t seed) {
+  tensor.mul_(2).round_().div_(2).clamp_(-ties.largest, ties.largest);
+  at::Tensor shaped = tensor.view(ties.shape);
+  if (shaped.dim() == 0) return;
+  const std::int64_t dim = at::maybe_wrap_dim(ties.dim, shaped.dim());
+  Rng rng(seed, "scaled ties", 0);
+  at::Tensor slice = shaped.select(dim, random_place(shaped.size(dim), rng));
+  slice.copy_(at::where(chance_like(slice).lt(0.5).to(at::kBool), ties.largest, -ties.largest));
+}
+
 void put_specials(at::Tensor& tensor, std::uint64_t seed) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   constexpr std::int64_t one_in = 512;
@@ -291,7 +319,7 @@ struct Applier {
   void operator()(const pattern::Flips&) const { flip(tensor); }
   void operator()(const pattern::Sorted& sorted) const {
     if (sorted.leaves_one_out) leave_one_out(tensor, sorted.numbers);
-    put_numbers(tensor, sorted.numbers);
+    put_numbers(tensor, sorted.numbers, sorted.fills_small);
     tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
   }
   void operator()(const pattern::Skewed& skewed) const {
@@ -308,6 +336,8 @@ struct Applier {
     put_large_neighbours(tensor, near.largest);
   }
   void operator()(const pattern::Ties& ties) const { make_ties(tensor, ties); }
+  void operator()(const pattern::Grid& grid) const { round_to_grid(tensor, grid); }
+  void operator()(const pattern::ScaledTies& ties) const { make_scaled_ties(tensor, ties, seed); }
   void operator()(const pattern::Close&) const { put_neighbours(tensor); }
   void operator()(const pattern::Truths& truths) const { put_truths(tensor, truths, seed); }
   void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }

@@ -205,6 +205,57 @@ TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
   EXPECT_TRUE(given.logical_or((now * 8).eq((now * 8).round())).all().item<bool>());
 }
 
+// Draws of few digits make equal numbers, and stay within their bounds.
+TEST(Pattern, AGridStaysBetweenTheBoundsOfADraw) {
+  for (const double low : {0.0, -1.0, 2.5}) {
+    const at::Tensor now =
+        changed({.pattern = pattern::Grid{.from = low, .step = 0.125}}, at::rand({999}) * 2 + low);
+    EXPECT_GE(now.min().item<float>(), low);
+    EXPECT_LT(now.max().item<float>(), low + 2);
+    EXPECT_TRUE(((now - low) * 8).frac().eq(0).all().item<bool>());
+  }
+  const at::Tensor whole = changed({.pattern = pattern::Grid{.from = -50, .step = 12}},
+                                   at::randint(-50, 50, {999}, at::kInt));
+  EXPECT_GE(whole.min().item<int>(), -50);
+  EXPECT_TRUE((whole + 50).remainder(12).eq(0).all().item<bool>());
+}
+
+// Whatever is divided by the share of a group's largest size stays the same half.
+TEST(Pattern, TheLargestSizeOfEachGroupIsTheNumber) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const double number : {127.0, 7.0}) {
+      const at::Tensor now =
+          changed({.seed = seed,
+                   .pattern = pattern::ScaledTies{.largest = number, .dim = -1, .shape = {12, 32}}},
+                  at::randn({3, 128}) * 4);
+      const at::Tensor groups = now.view({12, 32});
+      const at::Tensor scale = groups.abs().amax(1, true) / number;
+      EXPECT_TRUE(scale.eq(1).all().item<bool>());
+      EXPECT_TRUE((groups / scale * 2).frac().eq(0).all().item<bool>());
+      EXPECT_TRUE(groups.frac().ne(0).any().item<bool>());
+    }
+}
+
+TEST(Pattern, AShortListHoldsTheNumbersAlone) {
+  const InputChange change{.pattern = pattern::Sorted{.numbers = {1, 2, 3, 4, 5, 6},
+                                                      .leaves_one_out = true,
+                                                      .fills_small = true}};
+  EXPECT_LE(changed(change, at::randint(100, 200, {5}, at::kLong)).max().item<int>(), 6);
+  EXPECT_GE(changed(change, at::randint(100, 200, {50}, at::kLong)).max().item<int>(), 100);
+}
+
+// In other trials another place may take the only row that is left.
+TEST(Pattern, TheLargestAndTheLeastOfSomeOfFewRowsStandInTheMiddle) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const std::int64_t rows : {4, 7}) {
+      const at::Tensor now =
+          changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100, .may_tie = false}},
+                  at::randn({rows, 300}));
+      EXPECT_TRUE(now.argmax(1).eq(150).any().item<bool>()) << seed << " " << rows;
+      EXPECT_TRUE(now.argmin(1).eq(150).any().item<bool>()) << seed << " " << rows;
+    }
+}
+
 TEST(Pattern, CloseValuesAreDistinctNeighbours) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const at::Tensor now =

@@ -142,18 +142,21 @@ std::vector<Perturbation> extreme_perturbations(const plan::Plan& task) {
   return kinds;
 }
 
-bool is_pointwise(const plan::Plan& task) { return InputPlan(task).is_pointwise(); }
+TaskForm form_of(const plan::Plan& task) {
+  const InputPlan inputs(task);
+  return {.is_pointwise = inputs.is_pointwise(), .has_few_rows = inputs.has_few_rows()};
+}
 
-bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, bool pointwise) {
+bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, TaskForm form) {
   using enum Perturbation;
   // Their values lie among those of the other two, which no neighbour can hide.
-  if (pointwise && right.contains(uneven) && right.contains(ragged) &&
+  if (form.is_pointwise && right.contains(uneven) && right.contains(ragged) &&
       (kind == shifted || kind == lowered || kind == small || kind == below || kind == above))
     return true;
   const bool is_spread = right.contains(uneven) || right.contains(scattered);
   switch (kind) {
     case scattered:
-      return right.contains(uneven);
+      return right.contains(uneven) && !form.has_few_rows;
     case below:
       return right.contains(lowered) && is_spread;
     case above:

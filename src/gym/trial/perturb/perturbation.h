@@ -97,10 +97,14 @@ const PerturbationRow& row_of(Perturbation kind);
 // candidate is tried on them after the ordinary kinds. The order is the table's. For a pointwise
 // task, kinds that give each element a value of its own come first.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
-// Says whether each result of the task depends on one element of its only input.
-bool is_pointwise(const plan::Plan& task);
+// What the choice of a task's trials depends on.
+struct TaskForm {
+  bool is_pointwise = false;  // each result depends on one element of the only input
+  bool has_few_rows = false;  // not each kind of change finds a row in each drawn input
+};
+TaskForm form_of(const plan::Plan& task);
 // Says whether `kind` tells nothing more about a candidate that was right under the kinds `right`.
-bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, bool pointwise);
+bool says_what_others_said(Perturbation kind, const std::set<Perturbation>& right, TaskForm form);
 bool is_extreme(Perturbation kind);
 bool is_spiked(Perturbation kind);
 // Says whether the task computes scores by a product and takes their exponentials (softmax).

@@ -221,6 +221,22 @@ TEST(Draw, CloseValuesAreTriedWhereNothingRoundsThemBeforeTheyAreCompared) {
   EXPECT_FALSE(is_close_tried("aten::tanh", {}));
 }
 
+// PyTorch promises the first of equal values for argmax, and nothing for topk.
+TEST(Draw, EqualValuesAreTriedWhereTheirPlacesHaveAnOrder) {
+  EXPECT_TRUE(
+      is_tried(task_of_argmax_after("aten::abs", {}, plan::DType::float32), Perturbation::tied));
+  EXPECT_FALSE(
+      is_tried(task_of_argmax_after("aten::tanh", {}, plan::DType::float32), Perturbation::tied));
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({64, 64}), y = task.tensor({64, 2}),
+            places = task.tensor({64, 2}, plan::DType::int64);
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({64, 64})}, {x})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::topk", {plan::t(x), plan::i(2)}, {y, places})
+      .returns(plan::t(places));
+  EXPECT_FALSE(is_tried(task.plan(), Perturbation::tied));
+}
+
 TEST(Draw, InputsIn16BitsAreSpiked) {
   const auto has_spikes = [](const plan::Plan& task) {
     return std::ranges::any_of(extreme_perturbations(task), is_spiked);

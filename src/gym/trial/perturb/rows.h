@@ -14,6 +14,9 @@ namespace tritonsmith::gym::trial {
 // a power of two of them. With few rows it is their number, so that each kind finds one.
 class Rows {
  public:
+  // A table with fewer rows lacks some kinds.
+  static constexpr std::int64_t kFew = 8;
+
   Rows(const at::Tensor& rows, Rng& rng)
       : rows_(rows),
         period_(rows.size(0) < kFew
@@ -44,7 +47,6 @@ class Rows {
     return rows_.slice(0, std::min(first, rows_.size(0)), rows_.size(0), period_);
   }
 
-  static constexpr std::int64_t kFew = 8;
   at::Tensor rows_;
   std::int64_t period_, next_;
   std::vector<std::int64_t> kept_;

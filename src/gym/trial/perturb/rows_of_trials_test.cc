@@ -86,6 +86,23 @@ TEST(TruthRows, OneElementDecidesAtTheEndAndInTheMiddle) {
   }
 }
 
+// Two inputs that are compared hardly ever have equal rows. One of them holds one number then.
+TEST(TruthRows, SomeRowIsAllAlikeInOneOfTheTrialsHoweverFewThereAre) {
+  for (const std::int64_t rows : {2, 3, 6, 8}) {
+    bool is_some_alike = false;
+    for (const std::int64_t variant : {0, 1}) {
+      const at::Tensor now = after(
+          {.seed = 5,
+           .pattern =
+               pattern::Truths{.variant = variant, .dimension = 1, .values = {0.5, -0.5, 1.5}}},
+          at::randn({rows, 30}));
+      is_some_alike =
+          is_some_alike || now.eq(now.select(1, 0).unsqueeze(1)).all(1).any().item<bool>();
+    }
+    EXPECT_TRUE(is_some_alike) << rows;
+  }
+}
+
 TEST(TruthRows, WithoutADimensionTheTrialsDiffer) {
   const auto row = [](std::int64_t variant) {
     return after({.seed = 5, .pattern = pattern::Truths{.variant = variant}},

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -14,11 +15,13 @@ namespace {
 constexpr std::int64_t kMostRows = 512;
 
 // The values of a trial's rows. In each four rows of one value, the element that differs is the last
-// one, one in the middle, any one, and none.
+// one, one in the middle, any one, and none. Each of a task's trials begins with another of these, for
+// a tensor may have few rows. The only row of a whole tensor has an element that differs.
 class TruthRows {
  public:
   TruthRows(const device::pattern::Truths& truths, std::uint64_t seed, std::int64_t length)
       : is_alike_(truths.is_alike),
+        is_one_row_(!truths.dimension),
         variant_(truths.variant),
         length_(length),
         rng_(seed, "truths", 0) {
@@ -29,12 +32,16 @@ class TruthRows {
     const auto count = static_cast<std::int64_t>(values_.size());
     const std::int64_t kind = is_alike_ ? 0 : (nth + variant_) % count;
     row.fill_(value(kind));
-    const auto place = place_of(nth / count + variant_ / 2 * 2);
+    const auto place = place_of(nth / count + first_turn());
     if (is_alike_ || !place) return;
     row.select(0, *place).fill_(value((kind + 1 + any(count - 1)) % count));
   }
 
  private:
+  std::int64_t first_turn() const {
+    constexpr auto of_rows = std::to_array<std::int64_t>({0, 3, 2, 1});
+    return is_one_row_ ? variant_ / 2 * 2 : of_rows.at(static_cast<std::size_t>(variant_ % 4));
+  }
   double value(std::int64_t kind) const { return values_[static_cast<std::size_t>(kind)]; }
   std::int64_t any(std::int64_t below) {
     return static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(below)));
@@ -52,7 +59,7 @@ class TruthRows {
     }
   }
 
-  bool is_alike_;
+  bool is_alike_, is_one_row_;
   std::int64_t variant_, length_;
   Rng rng_;
   std::vector<double> values_ = {0, 1};

@@ -165,10 +165,11 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     const bool is_table = !is_drawn && !has_one_value;
     if (is_table && (!is_parameter || parameter.is_frozen || !is_finite(weight))) continue;
     const bool is_statistic = statistics.contains(parameter.tensor);
-    // The candidate may have written this scale as a number in its code.
-    if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
     const auto theirs = held.find(parameter.tensor);
     const bool is_held = theirs != held.end();
+    // A candidate without this buffer may have written its number into its code.
+    const bool is_number = !is_parameter && !is_statistic && weight.numel() == 1;
+    if (is_number && (!is_held || !is_finite(weight))) continue;
     std::vector<WeightCopy> early;
     if (is_held && folded.contains(plan::analysis::storage_of(candidate.plan, theirs->second)))
       early.push_back({.tensor = theirs->second});
@@ -184,7 +185,7 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
       all.alike[parameter.tensor] =
           early.empty() ? parameter.tensor
                         : first_alike(all.alike, weight, reference, parameter.tensor);
-    if (!is_parameter) all.statistics.insert(parameter.tensor);
+    if (!is_parameter) (is_number ? all.numbers : all.statistics).insert(parameter.tensor);
     (is_drawn ? all.drawn : all.given).insert(parameter.tensor);
   }
   return all;

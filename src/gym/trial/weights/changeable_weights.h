@@ -27,6 +27,7 @@ struct ChangeableWeights {
   std::set<int> given;       // parameters and buffers whose values are not random
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
+  std::set<int> numbers;     // buffers of one number; also in `given`
   // Maps each given parameter that the candidate does not hold to the first one with the same
   // values. Parameters with equal values change alike, since nobody knows which copy stands for
   // which of them.
@@ -36,7 +37,8 @@ struct ChangeableWeights {
 
 // Both sides must be as their constructors, replayed under one seed, left them. Some weights stay
 // as they are: those from which the reference's own constructor made other tensors; buffers of
-// several values (tables, masks) and of one number; and tables that are frozen parameters. A buffer
+// several values (tables, masks); and tables that are frozen parameters. A buffer of one number
+// changes if the candidate has it, for it may be written in the code of others. Every other buffer
 // changes whether the candidate has it or not: who lacks it has taken its values for granted.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);

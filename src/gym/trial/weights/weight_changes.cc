@@ -101,6 +101,16 @@ void make_few_small(at::Tensor& variances, Rng& rng) {
   all.slice(0, first, all.numel(), one_in).mul_(times);
 }
 
+// A scale, an epsilon or a temperature stays what it is. It gets a factor of 0.7 to 1.3, or a small
+// number instead of 0.
+void change_number(at::Tensor& number, Rng& rng) {
+  const double part = (0.15 + 0.15 * rng.uniform()) * (rng.below(2) == 0 ? 1 : -1);
+  if (number.ne(0).all().item<bool>())
+    number.mul_(1 + part);
+  else
+    number.add_(part);
+}
+
 void make_heavy(at::Tensor& tensor, Rng& rng) {
   make_count(tensor);
   tensor.mul_(kHeavy);
@@ -140,7 +150,9 @@ void change_weights(const plan::Plan& task, const ChangeableWeights& changeable,
     if (!can_change(tensor) || !seen.insert(tensor.const_data_ptr()).second) continue;
     const int group = group_of(parameter.tensor);
     Rng noise(noise_seed, "weight", static_cast<std::uint64_t>(group));
-    if (changeable.given.contains(parameter.tensor)) {
+    if (changeable.numbers.contains(parameter.tensor)) {
+      change_number(tensor, noise);
+    } else if (changeable.given.contains(parameter.tensor)) {
       if (change == WeightChange::strong && !calm.contains(group)) {
         move_far(tensor, kind, noise);
         continue;
