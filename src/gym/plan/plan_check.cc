@@ -80,8 +80,10 @@ class Walk {
         for (const Value& value : plan_.first_call->inputs)
           TRY_WITHIN("first_call", introduce(value));
     }
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      if (!plan_.steps[i].choices.empty()) TRY_WITHIN(fmt::format("steps[{}]", i), take_hook(i));
       TRY_WITHIN(fmt::format("steps[{}]", i), take(plan_.steps[i]));
+    }
     for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", must_be_known(value));
     for (const Value& value : plan_.inputs) TRY_WITHIN("inputs", must_be_known(value));
     for (const PlanParameter& parameter : plan_.parameters)
@@ -130,6 +132,23 @@ class Walk {
     if (const auto* call = std::get_if<AtenCall>(&step.action)) return take_aten(*call);
     if (const auto* launch = std::get_if<LaunchStep>(&step.action)) return take_launch(*launch);
     return take_constant(std::get<ConstantStep>(step.action));
+  }
+
+  // A step that only some choices of the next launch run must not make tensors for later steps.
+  Status take_hook(std::size_t index) const {
+    const PlanStep& step = plan_.steps[index];
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || plan_.role != PlanRole::candidate)
+      return fail("only a candidate's operators belong to choices of a launch");
+    for (const int output : call->outputs)
+      if (output != -1) TRY(must_be_known(Value{TensorRef{output}}));
+    const std::optional<std::size_t> launch = next_launch(plan_, index);
+    if (!launch) return fail("no launch follows whose choices run it");
+    const auto& choices = std::get<LaunchStep>(plan_.steps[*launch].action).choices;
+    for (const int choice : step.choices)
+      if (static_cast<std::size_t>(choice) >= choices.size())
+        return fail("the next launch has no choice {}", choice);
+    return ok();
   }
 
   Status take_aten(const AtenCall& call) {
@@ -285,6 +304,14 @@ std::vector<int> tensors_given_to(const AtenCall& call) {
   for (const Value& argument : call.args) append_tensors(argument, given);
   for (const auto& [name, argument] : call.kwargs) append_tensors(argument, given);
   return given;
+}
+
+std::optional<std::size_t> next_launch(const Plan& plan, std::size_t step) {
+  for (std::size_t i = step; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].phase != plan.steps[step].phase) break;
+    if (std::holds_alternative<LaunchStep>(plan.steps[i].action)) return i;
+  }
+  return std::nullopt;
 }
 
 std::int64_t elements_of(const PlanTensor& tensor) {

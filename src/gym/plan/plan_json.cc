@@ -182,11 +182,20 @@ Result<ConstantStep> constant_from_json(const Json& json) {
   return constant;
 }
 
+Result<int> choice_number(const Json& json) {
+  const bool fits = json.is_number_integer() && json >= 0 && json < plan_limits::kChoices;
+  if (!fits) return fail("the number of a choice is none");
+  return json.get<int>();
+}
+
 Result<PlanStep> step_from_json(const Json& json) {
   JsonReader reader(json);
   PlanStep step{.phase = reader.enumerated<Phase>("phase"), .line = 0, .action = {}};
   TRY(reader.status());
   TRY_ASSIGN(step.line, small_member(json, "line", 0, kMostLines, 0));
+  if (reader.has("choices")) {
+    TRY(read_list(json, "choices", plan_limits::kChoices, step.choices, choice_number));
+  }
   const int forms = reader.has("aten") + reader.has("launch") + reader.has("constant");
   if (forms != 1) return fail("a step is exactly one of 'aten', 'launch' and 'constant'");
   if (reader.has("aten")) {
@@ -379,6 +388,7 @@ Json to_json(const Plan& plan) {
   for (const PlanKernel& kernel : plan.kernels) json["kernels"].push_back(kernel_to_json(kernel));
   for (const PlanStep& step : plan.steps) {
     Json entry = {{"phase", name_of(step.phase)}, {"line", step.line}};
+    if (!step.choices.empty()) entry["choices"] = step.choices;
     std::visit(StepToJson{entry}, step.action);
     json["steps"].push_back(std::move(entry));
   }

@@ -140,6 +140,31 @@ TEST(Plan, RefusesLaunchesThatDoNotFitTheirKernel) {
   EXPECT_THAT(refusal("/steps/4/launch", Json::array()), HasSubstr("1 to 512 choices"));
 }
 
+TEST(Plan, AStepOfSomeChoicesMakesNothingAndPrecedesTheirLaunch) {
+  const auto with = [](int choice, int output) {
+    Json json = small_plan();
+    Json zeroed = {{"phase", "forward"},
+                   {"aten", "aten::zero_"},
+                   {"args", Json::array({{{"t", 2}}})},
+                   {"kwargs", Json::object()},
+                   {"outputs", Json::array({output})},
+                   {"choices", Json::array({choice})}};
+    json["steps"].insert(json["steps"].begin() + 4, zeroed);
+    return json;
+  };
+  const auto plan = parse_plan(to_line(with(1, 2)));
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->steps[4].choices, std::vector{1});
+  EXPECT_EQ(to_json(*plan)["steps"][4]["choices"], Json::array({1}));
+  EXPECT_EQ(next_launch(*plan, 4), 5U);
+  EXPECT_THAT(parse_plan(to_line(with(2, 2))).error().message, HasSubstr("has no choice 2"));
+  EXPECT_THAT(parse_plan(to_line(with(-1, 2))).error().message, HasSubstr("choice"));
+  EXPECT_FALSE(parse_plan(to_line(with(1, 4)))) << "it makes a tensor";
+  Json last = with(1, 2);
+  std::swap(last["steps"][4], last["steps"][5]);
+  EXPECT_THAT(parse_plan(to_line(last)).error().message, HasSubstr("no launch follows"));
+}
+
 TEST(Plan, RefusesPhasesOutOfOrderAndInputsOfACandidate) {
   EXPECT_THAT(refusal("/steps/0/phase", "forward"), HasSubstr("phase init comes after forward"));
   EXPECT_THAT(refusal("/steps/1/phase", "inputs"), HasSubstr("a candidate makes no inputs"));

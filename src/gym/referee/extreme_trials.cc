@@ -19,11 +19,12 @@ bool broke_off(const replay::Stop& stop) {
 }
 
 // Says whether these errors of a trial become others when its inputs move by a few roundings.
-bool is_noise(Equipment& equipment, trial::TrialConfig config, const trial::OutputErrors& errors) {
+bool is_noise(Equipment& equipment, trial::TrialConfig config, const trial::OutputErrors& errors,
+              trial::NudgeForm form) {
   config.watch_launches = config.try_without_kernels = false;
   trial::RoundingNoise noise(errors);
   for (const double units : trial::kNudges) {
-    config.nudge = units;
+    config.nudge = {.units = units, .form = form};
     const trial::TrialResult nudged =
         trial::run_trial(config, *equipment.executor, equipment.device);
     if (!nudged.is_stopped() && nudged.errors) noise.add(*nudged.errors);
@@ -64,6 +65,24 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
 
 }  // namespace
 
+std::optional<trial::TrialResult> conclusive_trial(Equipment& equipment,
+                                                   const TrialContext& context,
+                                                   trial::TrialConfig& config) {
+  const bool is_bounded = trial::InputPlan(context.task).has_bounded_input();
+  const auto run = [&]() -> std::optional<trial::TrialResult> {
+    trial::TrialResult result = run_ordered_trial(equipment, config);
+    if (is_bounded && !config.within_bounds && result.reference_is_large && !result.candidate_stop)
+      return std::nullopt;  // a recurrence grows without end on what is no gate any more
+    if (says_nothing(result, config.kind, context.task, context.is_finite)) return std::nullopt;
+    return result;
+  };
+  if (auto result = run()) return result;
+  // The bounds of a draw may be those of the task's domain, as of probabilities.
+  if (!is_bounded) return std::nullopt;
+  config.within_bounds = true;
+  return run();
+}
+
 // A weak algorithm is told and not refused, because nothing is missing or wrong in it.
 void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
                    trial::TrialResult& result) {
@@ -71,7 +90,9 @@ void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
       result.difference->error_class != ErrorClass::wrong_value || !result.errors)
     return;
   const std::optional<int> digits = trial::lost_digits(result.errors->errors);
-  if (!digits || !is_noise(equipment, config, *result.errors)) return;
+  if (!digits || !(is_noise(equipment, config, *result.errors, trial::NudgeForm::uniform) ||
+                   is_noise(equipment, config, *result.errors, trial::NudgeForm::by_element)))
+    return;
   result.findings.push_back(
       {.rule = "numerically_weak",
        .severity = Severity::warn,

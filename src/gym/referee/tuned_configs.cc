@@ -15,10 +15,12 @@ namespace {
 bool run_choice_trial(Equipment& equipment, const TrialContext& context, int number,
                       const trial::ChoiceTrial& choice, RefereeReport& report) {
   const bool is_plain = choice.perturbation == trial::Perturbation::plain;
-  const trial::TrialConfig config = context.config_of(number, choice.perturbation, choice.choices);
-  trial::TrialResult result = run_ordered_trial(equipment, config);
-  if (!is_plain && says_nothing(result, choice.perturbation, context.task, context.is_finite))
-    return true;
+  trial::TrialConfig config = context.config_of(number, choice.perturbation, choice.choices);
+  std::optional<trial::TrialResult> conclusive = is_plain
+                                                     ? run_ordered_trial(equipment, config)
+                                                     : conclusive_trial(equipment, context, config);
+  if (!conclusive) return true;
+  trial::TrialResult& result = *conclusive;
   tell_weakness(equipment, config, result);
   const Numerics before = *report.numerics;
   add_trial(report, result);
@@ -26,7 +28,9 @@ bool run_choice_trial(Equipment& equipment, const TrialContext& context, int num
   if (!ends_job(report, result, context.deadline)) return true;
   if (report.fault != Fault::infrastructure)
     report.error->message = fmt::format(
-        "with {}: {}", replay::text_of(choice.choices, context.candidate), report.error->message);
+        "with {}{}: {}", replay::text_of(choice.choices, context.candidate),
+        is_plain ? "" : fmt::format(" and {}", trial::what_is_done(choice.perturbation)),
+        report.error->message);
   return false;
 }
 

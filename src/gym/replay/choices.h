@@ -19,6 +19,10 @@ using Choices = std::map<std::size_t, int>;
 const plan::LaunchChoice& chosen_of(const plan::LaunchStep& launch, std::size_t step,
                                     const Choices& choices);
 
+// Says whether the choices run a step that belongs to some choices of the next launch. Any step of a
+// launch that the plan lost belongs to none, and runs.
+bool runs_step(const plan::Plan& plan, std::size_t step, const Choices& choices);
+
 // Describes the choices as "config 2 in line 17, ...".
 std::string text_of(const Choices& choices, const plan::Plan& plan);
 

@@ -239,6 +239,7 @@ std::optional<Stop> Replay::draw_again() {
 std::optional<Stop> Replay::run_step(std::size_t index) {
   const c10::InferenceMode no_gradients(true);
   const plan::PlanStep& step = plan_.steps[index];
+  if (!runs_step(plan_, index, options_.choices)) return std::nullopt;
   if (step.draw >= 0)
     options_.device->seed(
         Rng(options_.draws_seed, "draw", static_cast<std::uint64_t>(step.draw)).next_u64());

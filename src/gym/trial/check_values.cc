@@ -43,7 +43,7 @@ std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::T
 bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_table,
                       TrialResult& result) {
   // own_error_by_element() or errors_in_tolerances() is needed
-  if (is_spiked(sides.config.kind) || sides.config.nudge != 0) return false;
+  if (is_spiked(sides.config.kind) || sides.config.nudge.units != 0) return false;
   if (!sides.fills.empty()) return false;  // filled elements count for themselves
   compare::DeviceComparison* device = sides.device.comparison();
   const auto* ours = std::get_if<plan::TensorRef>(&sides.task().outputs.data);
@@ -103,7 +103,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
                                compared.how, result.numerics);
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
-  if (config.nudge != 0) {
+  if (config.nudge.units != 0) {
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {
     result.breaks_down = breaks_down(sides, compared.exact);

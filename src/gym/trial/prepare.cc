@@ -137,7 +137,7 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
   // A pattern or a nudge changes its input here. The device then copies the input as it is.
   for (device::DrawnInput& input : inputs)
-    if (input.change.has_pattern() || config.nudge != 0) {
+    if (input.change.has_pattern() || config.nudge.units != 0) {
       change_input(input.change, input.drawn);
       input.change = {};
       nudge(config.nudge, input.drawn);

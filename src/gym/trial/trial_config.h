@@ -22,6 +22,13 @@ namespace tritonsmith::gym::trial {
 // a copy of all its bytes.
 enum class StateKeeping { none, watched, saved };
 
+// A small change of all inputs (weakness.h): by one factor, or by a factor and its inverse in turn.
+enum class NudgeForm { uniform, by_element };
+struct Nudge {
+  double units = 0;  // of the type's epsilon; 0: none
+  NudgeForm form = NudgeForm::uniform;
+};
+
 struct TrialConfig {
   const plan::Plan& task;
   const plan::Plan& candidate;
@@ -31,7 +38,7 @@ struct TrialConfig {
   Perturbation kind = Perturbation::plain;
   std::optional<WeightChange> weights;  // if not set, the perturbation decides
   bool within_bounds = false;           // inputs drawn between two bounds stay there
-  double nudge = 0;                     // also moves inputs, by this small size (weakness.h)
+  Nudge nudge = {};                     // also moves inputs
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
   const CandidateNumbers* numbers = nullptr;  // those in the candidate's code; null: not used

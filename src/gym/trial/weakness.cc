@@ -49,12 +49,20 @@ bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::
 
 }  // namespace
 
-void nudge(double units, at::Tensor& tensor) {
+void nudge(const Nudge& by, at::Tensor& tensor) {
   const at::ScalarType type = tensor.scalar_type();
   if (type != at::kFloat && type != at::kDouble) return;
   const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
                                             : std::numeric_limits<double>::epsilon();
-  tensor.mul_(1 + units * epsilon);
+  const double change = by.units * epsilon;
+  if (by.form == NudgeForm::uniform) {
+    tensor.mul_(1 + change);
+    return;
+  }
+  constexpr double golden = 0.6180339887498949;  // its multiples repeat no pattern
+  const at::Tensor is_up =
+      at::arange(tensor.numel(), tensor.options().dtype(at::kDouble)).mul_(golden).frac().lt(0.5);
+  tensor.mul_(is_up.to(type).mul_(2 * change).add_(1 - change).view(tensor.sizes()));
 }
 
 std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,

@@ -14,11 +14,14 @@ namespace tritonsmith::gym::trial {
 
 // By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what
 // is computed from them, by a few units. The largest also moves the sum of an element and a number
-// some ten times as large. A value in TF32 mostly stays the same under all of them.
+// some ten times as large. A value in TF32 mostly stays the same under all of them. One factor for all
+// inputs moves numbers of nearly one size, such as those near 100, alike, and the errors with them.
+// So a second round moves neighbouring elements differently.
 inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 
-// Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. Other tensors stay as they are.
-void nudge(double units, at::Tensor& tensor);
+// Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. By element, it multiplies about half of
+// the elements by 1 - units * epsilon instead. Other tensors stay as they are.
+void nudge(const Nudge& by, at::Tensor& tensor);
 
 // Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
 // anything but finite floating values differs, or for more than 64 million elements.

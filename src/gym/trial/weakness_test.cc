@@ -1,5 +1,6 @@
 #include "gym/trial/weakness.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,6 +82,22 @@ TEST(WeaknessTest, ErrorsWhereTheReferenceJumpsSayNothing) {
   EXPECT_TRUE(is_noise(errors, halved, values, {3999, 4002, 10})) << "as far as a nudge moves it";
   EXPECT_FALSE(is_noise(errors, halved, values, {2000, 4000, 10}));
   EXPECT_FALSE(is_noise({9}, {4.5F}, {4000}, {2000})) << "nothing is left that shows noise";
+}
+
+TEST(WeaknessTest, ANudgeByElementMovesHalfOfTheElementsDown) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const at::Tensor ones = at::ones({40, 25}, type);
+    at::Tensor moved = ones.clone();
+    nudge({.units = 8, .form = NudgeForm::by_element}, moved);
+    const double share = (moved < ones).to(at::kDouble).mean().item<double>();
+    EXPECT_NEAR(share, 0.5, 0.01);
+    EXPECT_NEAR((moved > ones).to(at::kDouble).mean().item<double>(), 1 - share, 1e-9);
+    nudge({.units = 8}, moved);
+    EXPECT_TRUE((moved >= ones).all().item<bool>()) << "both forms move by as much";
+  }
+  at::Tensor whole = at::ones({3}, at::kLong);
+  nudge({.units = 8, .form = NudgeForm::by_element}, whole);
+  EXPECT_TRUE(at::equal(whole, at::ones({3}, at::kLong)));
 }
 
 TEST(WeaknessTest, DigitsAreCountedUpToThree) {

@@ -194,5 +194,73 @@ TEST(Evaluate, APointerIntoNoBufferIsAViolation) {
   }
 }
 
+// The row's number of the largest size, by a combine function that calls one with three returns.
+constexpr std::string_view kLargestSize = R"(
+module {
+  tt.func private @larger(%a: f32, %b: f32) -> f32 attributes {noinline = false} {
+    %l = math.absf %a : f32
+    %r = math.absf %b : f32
+    %is_more = arith.cmpf ogt, %l, %r : f32
+    cf.cond_br %is_more, ^bb1, ^bb2(%r : f32)
+  ^bb1:
+    tt.return %l : f32
+  ^bb2(%size: f32):
+    %is_less = arith.cmpf olt, %l, %size : f32
+    cf.cond_br %is_less, ^bb3, ^bb4
+  ^bb3:
+    tt.return %size : f32
+  ^bb4:
+    cf.br ^bb1
+  }
+  tt.func public @largest(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>) attributes {noinline = false} {
+    %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %q = tt.addptr %p, %r : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %v = tt.load %q : tensor<16x!tt.ptr<f32>>
+    %m = "tt.reduce"(%v) <{axis = 0 : i32}> ({
+    ^bb0(%k: f32, %l: f32):
+      %o = tt.call @larger(%k, %l) : (f32, f32) -> f32
+      tt.reduce.return %o : f32
+    }) : (tensor<16xf32>) -> f32
+    tt.store %out, %m : !tt.ptr<f32>
+    tt.return
+  }
+}
+)";
+
+TEST(Evaluate, ACombineFunctionMayCallAFunctionWithBranches) {
+  auto program = parse_ttir(kLargestSize);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_FALSE(program->refusal()) << program->refusal()->message;
+  for (std::size_t place = 0; place < 16; ++place) {
+    std::array<float, 16> x{};
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k % 5) - 2;
+    x[place] = -7;
+    float largest = 0;
+    Launch launch{.arguments = {PointerArgument{0}, PointerArgument{1}}};
+    launch.buffers.push_back({.data = reinterpret_cast<std::byte*>(x.data()),
+                              .bytes = sizeof(x),
+                              .tensor = 0,
+                              .element_bytes = 4});
+    launch.buffers.push_back({.data = reinterpret_cast<std::byte*>(&largest),
+                              .bytes = sizeof(largest),
+                              .tensor = 1,
+                              .element_bytes = 4});
+    const LaunchReport report = evaluate(*program, launch);
+    EXPECT_EQ(report.status, LaunchStatus::completed) << report.message;
+    EXPECT_EQ(largest, 7.0f) << place;
+  }
+}
+
+TEST(Evaluate, ACombineFunctionThatLoopsIsNamed) {
+  std::string text(kLargestSize);
+  const std::string back = "  ^bb4:\n    cf.br ^bb1";
+  text.replace(text.find(back), back.size(), "  ^bb4:\n    cf.br ^bb2(%l : f32)");
+  auto program = parse_ttir(text);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(program->refusal());
+  EXPECT_THAT(program->refusal()->message, HasSubstr("a loop in a combine function"));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::triton_ir

@@ -262,6 +262,8 @@ GOOD |= {
                         "\nimport collections\n" + TUPLES),
     "descriptors made on the host": candidate(DESCRIPTORS % "M=16, N=32", PRODUCT % ""),
     "descriptors whose blocks an autotuner's hook sets": candidate(DESCRIPTORS % "N=32", PRODUCT % '''@triton.autotune(configs=[triton.Config({"M": 16}, num_warps=w, pre_hook=set_blocks) for w in (2, 4)], key=[])'''),
+    "hooks of some configs": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"),
+                                       "\ndef clear(nargs):\n    if nargs['BLOCK'] > 128:\n        nargs['y_ptr'].zero_()\n" + HOOKED + KERNEL),
     "hooks of configs": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"),
                                   "\ndef clear(nargs):\n    nargs['y_ptr'].zero_()\n" + HOOKED + KERNEL),
     "heuristics over autotune": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n)"),
@@ -357,7 +359,7 @@ BAD = {
                           "make_graphed_callables", "graph"),
     "grid too large": (candidate(LAUNCH.format("kernel[(1, 70000)](x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "70000", "grid"),
     "grid of floats": (candidate(LAUNCH.format("kernel[(n / 64,)](x, y, n, 1.0, BLOCK=64)")), "exception", "n / 64", "integers"),
-    "hooks that differ": (candidate(LAUNCH.format("kernel[(16,)](x, y, n, self.scale)"), "\ndef clear(nargs):\n    nargs['y_ptr'].fill_(nargs['BLOCK'])\n"
+    "hooks that differ": (candidate(LAUNCH.format("kernel[(16,)](x, y, n, self.scale)"), "\ndef clear(nargs):\n    nargs['y_ptr'].copy_(torch.zeros(1) + nargs['BLOCK'])\n"
                                     + HOOKED + KERNEL), "unsupported_launch", "kernel[(16,)]", "pre_hooks"),
     "descriptor that pads with nan": (candidate((DESCRIPTORS % "M=16, N=32").replace("[16, 32])\nb,", "[16, 32], 'nan')\nb,"), PRODUCT % ""), "unsupported_launch", "product[", "nan"),
     "object without a tensor's address": (candidate(LAUNCH.format(

@@ -63,8 +63,13 @@ void check_descriptor(Machine& machine, const Instruction& instruction);
 
 // hint_handlers.cc. immediate: index of the message if the hints are false.
 // Checks that elements which a GPU accesses at once lie side by side. inputs: pointers, mask or none.
-// table: outer, dimension, inner, elements at once, bytes of an element.
+// table: outer, dimension, inner, elements at once, bytes of an element, 1 if a load's numbers may be
+// spoilt: then elements that do not are no failure, as long as a GPU can read beside the first one.
 void check_vectors(Machine& machine, const Instruction& instruction);
+// Replaces what such a load gave for all but the first of these elements: a GPU may read their own
+// numbers or those beside the first, so a kernel may use neither. The same inputs and table. Null for
+// other than floating elements.
+Handler spoil_vectors_handler(Element element);
 // Copies input 0 and gives each group of elements the value of its first. table: rank, shape, group
 // of each dimension.
 Handler repeat_equal_handler(std::size_t bytes);

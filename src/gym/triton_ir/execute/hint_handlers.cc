@@ -1,6 +1,7 @@
 // Does with hints what a GPU's compiler may do: it accesses several elements at once by the address of
 // the first, and computes one of several elements that count as equal. False hints show so.
 #include <cstring>
+#include <limits>
 
 #include "gym/triton_ir/execute/handlers.h"
 #include "gym/triton_ir/execute/machine.h"
@@ -19,6 +20,12 @@ struct Vector {
   std::int64_t width = 1, step = 1, bytes = 1;
 
   bool is_on(std::int64_t k) const { return mask == nullptr || mask[k * step] != 0; }
+  // Tells whether one access by the first one's address works, whatever it reads.
+  bool starts_well() const {
+    for (std::int64_t k = 0; k < width; ++k)
+      if (!is_on(k)) return false;
+    return addresses[0] % (width * bytes) == 0;
+  }
   // Tells whether an access to all of them by the first one's address and mask does what the
   // elements' own addresses and masks say.
   bool is_one_access() const {
@@ -61,9 +68,9 @@ void repeat_equal(Machine& machine, const Instruction& instruction) {
   if (differs) machine.memory->note_false_hint(instruction, text_of(machine, instruction));
 }
 
-}  // namespace
-
-void check_vectors(Machine& machine, const Instruction& instruction) {
+// Calls `use` with each vector of the access, and with the index of its first element.
+template <typename Use>
+void for_each_vector(const Machine& machine, const Instruction& instruction, const Use& use) {
   const std::vector<std::int64_t>& table = machine.table(instruction);
   const std::int64_t outer = table[0], size = table[1], inner = table[2], width = table[3];
   const std::int64_t* addresses = machine.input<std::int64_t>(instruction, 0);
@@ -73,14 +80,48 @@ void check_vectors(Machine& machine, const Instruction& instruction) {
     for (std::int64_t from = 0; from + width <= size; from += width)
       for (std::int64_t column = 0; column < inner; ++column) {
         const std::int64_t at = (row * size + from) * inner + column;
-        const Vector vector{.addresses = addresses + at,
-                            .mask = mask != nullptr ? mask + at : nullptr,
-                            .width = width,
-                            .step = inner,
-                            .bytes = table[4]};
-        if (!vector.is_one_access())
-          machine.memory->fail(ViolationKind::hint, instruction, text_of(machine, instruction));
+        use(Vector{.addresses = addresses + at,
+                   .mask = mask != nullptr ? mask + at : nullptr,
+                   .width = width,
+                   .step = inner,
+                   .bytes = table[4]},
+            at);
       }
+}
+
+// Numbers that no kernel may use: NaN spoils sums and products, the others a maximum or a minimum.
+template <typename T>
+void spoil_vectors(Machine& machine, const Instruction& instruction) {
+  constexpr T kSpoilt[] = {T{224}, std::numeric_limits<T>::quiet_NaN(), T{-224}};
+  T* out = machine.output<T>(instruction);
+  for_each_vector(machine, instruction, [&](const Vector& vector, std::int64_t at) {
+    if (vector.is_one_access()) return;
+    for (std::int64_t k = 1; k < vector.width; ++k) out[at + k * vector.step] = kSpoilt[k % 3];
+  });
+}
+
+}  // namespace
+
+void check_vectors(Machine& machine, const Instruction& instruction) {
+  const bool is_load = machine.table(instruction)[5] != 0;
+  for_each_vector(machine, instruction, [&](const Vector& vector, std::int64_t) {
+    if (vector.is_one_access()) return;
+    if (!is_load || !vector.starts_well()) {
+      machine.memory->fail(ViolationKind::hint, instruction, text_of(machine, instruction));
+      return;
+    }
+    machine.memory->note_false_hint(instruction, text_of(machine, instruction));
+    // A GPU reads what lies beside the first element. That must lie in the tensor, too.
+    for (std::int64_t k = 1; k < vector.width; ++k)
+      machine.memory->reach(vector.addresses[0] + k * vector.bytes,
+                            static_cast<std::size_t>(vector.bytes), ViolationKind::load,
+                            instruction);
+  });
+}
+
+Handler spoil_vectors_handler(Element element) {
+  if (element == Element::f64) return spoil_vectors<double>;
+  return is_float(element) ? spoil_vectors<float> : nullptr;
 }
 
 Handler repeat_equal_handler(std::size_t bytes) {

@@ -1,12 +1,6 @@
-#include <algorithm>
-
 #include "gym/triton_ir/lower/operations.h"
 
 namespace tritonsmith::gym::triton_ir {
-namespace {
-constexpr std::size_t kMaxCalls = 16;
-}  // namespace
-
 Status lower_function(Lowering& lowering, const Function& function,
                       const std::vector<Value>& results) {
   FunctionFrame frame{.blocks = {}, .end = lowering.builder().make_label(), .results = results};
@@ -176,33 +170,6 @@ Status lower_while(Lowering& lowering, const Operation& operation) {
   lowering.builder().jump(jump_back, begin);
   lowering.builder().place(end);
   for (std::size_t i = 0; i < passed.size(); ++i) lowering.define(operation, i, passed[i]);
-  return ok();
-}
-
-// Inlines functions that were marked noinline.
-Status lower_call(Lowering& lowering, const Operation& operation) {
-  if (lowering.lanes() > 0) return lowering.refuse(operation, "in a combine function");
-  std::vector<std::string>& names = lowering.calls().names;
-  const Function* callee = nullptr;
-  for (const Function& function : lowering.module().functions)
-    if (function.name == operation.symbol) callee = &function;
-  if (callee == nullptr || callee->body.blocks.empty())
-    return lowering.malformed(operation, "it calls no function of this module");
-  if (names.size() >= kMaxCalls ||
-      std::find(names.begin(), names.end(), callee->name) != names.end())
-    return lowering.refuse(operation, "calls are recursive or nested too deeply");
-  TRY_ASSIGN(std::vector<Value> handed, lowering.operands(operation, 0));
-  std::vector<Value> arguments, results;
-  for (const BlockArgument& argument : callee->arguments)
-    arguments.push_back(lowering.make(argument.type));
-  for (const ValueType& type : callee->result_types) results.push_back(lowering.make(type));
-  TRY(lowering.copy_all(operation, handed, arguments));
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    lowering.define(callee->arguments[i].value, arguments[i]);
-  names.push_back(callee->name);
-  TRY(lower_function(lowering, *callee, results));
-  names.pop_back();
-  for (std::size_t i = 0; i < results.size(); ++i) lowering.define(operation, i, results[i]);
   return ok();
 }
 

@@ -25,30 +25,58 @@ bool is_computed_by_element(std::string_view operation) {
           operation == "tt.clampf");
 }
 
-}  // namespace
+// An access of several elements at once that hints widen.
+struct HintedAccess {
+  int table = -1;  // for check_vectors and spoil_vectors
+  std::int64_t width = 1, bytes = 1;
+  bool is_spoilt = false;  // a load of numbers, some of which may be spoilt
+};
 
-void check_hinted_access(Lowering& lowering, const Operation& operation,
-                         const std::vector<Value>& inputs, std::size_t mask) {
-  if (lowering.hints() == nullptr) return;
+std::optional<HintedAccess> hinted_access(Lowering& lowering, const Operation& operation,
+                                          const std::vector<Value>& inputs, std::size_t mask) {
+  if (lowering.hints() == nullptr) return std::nullopt;
   const ValueType& type = inputs[0].type;
   const bool masked = mask < inputs.size();
   const VectorAccess access =
       lowering.hints()->access(operation.operands[0], masked ? operation.operands[mask] : -1, type);
-  if (access.width <= 1) return;
+  if (access.width <= 1) return std::nullopt;
   const std::span<const std::int64_t> shape(type.shape);
   const auto bytes = static_cast<std::int64_t>(memory_bytes(type.pointee));
+  const bool is_spoilt =
+      operation.name == "tt.load" && spoil_vectors_handler(type.pointee) != nullptr;
   const int table = lowering.builder().add_table(
       {product(shape.first(access.dimension)), shape[access.dimension],
-       product(shape.subspan(access.dimension + 1)), access.width, bytes});
+       product(shape.subspan(access.dimension + 1)), access.width, bytes, is_spoilt ? 1 : 0});
+  return HintedAccess{
+      .table = table, .width = access.width, .bytes = bytes, .is_spoilt = is_spoilt};
+}
+
+}  // namespace
+
+void check_hinted_access(Lowering& lowering, const Operation& operation,
+                         const std::vector<Value>& inputs, std::size_t mask) {
+  const std::optional<HintedAccess> hinted = hinted_access(lowering, operation, inputs, mask);
+  if (!hinted) return;
   Instruction& made = lowering.builder().emit(check_vectors, kNone, {inputs[0].place},
-                                              static_cast<std::size_t>(type.count()));
-  if (masked) made.inputs[1] = inputs[mask].place;
-  made.table = table;
+                                              static_cast<std::size_t>(inputs[0].type.count()));
+  if (mask < inputs.size()) made.inputs[1] = inputs[mask].place;
+  made.table = hinted->table;
   made.immediate = add_text(
       lowering,
       fmt::format("false hint: because of the hint in {}, a GPU accesses {} elements at once here. "
                   "They do not lie side by side at a multiple of {} bytes, or their masks differ",
-                  lowering.hints()->where(), access.width, access.width * bytes));
+                  lowering.hints()->where(), hinted->width, hinted->width * hinted->bytes));
+}
+
+void spoil_hinted_load(Lowering& lowering, const Operation& operation,
+                       const std::vector<Value>& inputs, const Value& result) {
+  const std::optional<HintedAccess> hinted = hinted_access(lowering, operation, inputs, 1);
+  if (!hinted || !hinted->is_spoilt) return;
+  Instruction& made =
+      lowering.builder().emit(spoil_vectors_handler(result.type.element), result.place,
+                              {inputs[0].place}, static_cast<std::size_t>(result.type.count()));
+  if (inputs.size() > 1) made.inputs[1] = inputs[1].place;
+  made.table = hinted->table;
 }
 
 void repeat_hinted_elements(Lowering& lowering, const Operation& operation) {

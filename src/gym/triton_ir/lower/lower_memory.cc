@@ -54,6 +54,7 @@ Status lower_load(Lowering& lowering, const Operation& operation) {
   Instruction& made =
       lowering.builder().emit(handler, result.place, {}, static_cast<std::size_t>(type.count()));
   for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  spoil_hinted_load(lowering, operation, inputs, result);
   lowering.define(operation, 0, result);
   return ok();
 }

@@ -51,6 +51,14 @@ Result<Value> Lowering::operand(const Operation& operation, std::size_t index) {
   return found;
 }
 
+Result<Value> Lowering::in_lanes(const Operation& operation, ValueId id) {
+  const Value& found = value(id);
+  if (!found.defined()) return malformed(operation, "an operand is used before it is defined");
+  if (found.type.element == Element::descriptor)
+    return malformed(operation, "an operand is a descriptor");
+  return found.type.is_tensor ? found : spread(found, {lanes_});
+}
+
 Result<std::vector<Value>> Lowering::operands(const Operation& operation, std::size_t first) {
   std::vector<Value> list;
   for (std::size_t i = first; i < operation.operands.size(); ++i) {

@@ -59,6 +59,8 @@ class Lowering {
   Status expect_operands(const Operation& operation, std::size_t at_least, std::size_t at_most);
   // Returns operand `index`. In lanes, a scalar from outside is broadcast.
   Result<Value> operand(const Operation& operation, std::size_t index);
+  // Returns a value that the operation hands to another block, broadcast to the lanes.
+  Result<Value> in_lanes(const Operation& operation, ValueId id);
   Result<std::vector<Value>> operands(const Operation& operation, std::size_t first);
   Result<Register> scalar(const Operation& operation, std::size_t index, Element element);
 

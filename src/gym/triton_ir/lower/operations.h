@@ -51,6 +51,10 @@ Status lower_histogram(Lowering& lowering, const Operation& operation);
 // operand that may hold its mask.
 void check_hinted_access(Lowering& lowering, const Operation& operation,
                          const std::vector<Value>& inputs, std::size_t mask);
+// Spoils what a load read by a false hint, after it: the other elements of such an access depend on
+// the GPU, so a kernel may not use them.
+void spoil_hinted_load(Lowering& lowering, const Operation& operation,
+                       const std::vector<Value>& inputs, const Value& result);
 // Gives elements of the operation's result that count as equal the first one's value.
 void repeat_hinted_elements(Lowering& lowering, const Operation& operation);
 
@@ -77,13 +81,15 @@ Result<const Operation*> lower_body(Lowering& lowering, const Operation& parent,
 Status lower_for(Lowering& lowering, const Operation& operation);
 Status lower_if(Lowering& lowering, const Operation& operation);
 Status lower_while(Lowering& lowering, const Operation& operation);
-Status lower_call(Lowering& lowering, const Operation& operation);
 Status lower_branch(Lowering& lowering, const Operation& operation);
 Status lower_return(Lowering& lowering, const Operation& operation);
 Status lower_program_id(Lowering& lowering, const Operation& operation);
 Status lower_assert(Lowering& lowering, const Operation& operation);
 Status lower_nothing(Lowering& lowering, const Operation& operation);
 Status lower_barrier(Lowering& lowering, const Operation& operation);
+
+// lower_call.cc
+Status lower_call(Lowering& lowering, const Operation& operation);
 
 // lower_combine.cc
 Status lower_reduce(Lowering& lowering, const Operation& operation);

@@ -259,44 +259,74 @@ class Launches:
         configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
         if len(configs) > 512:
             raise CaptureStop("unsupported_launch", f"{len(configs)} configs are more than 512")
-        choices, handle, failed, hooked = [], None, None, None
+        choices, handle, failed = [], None, None
+        hooks = ConfigHooks(self.recorder)
         try:
             for config in configs:
                 if conflicts := kwargs.keys() & config.kwargs.keys():
                     raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}.")
-                hooked = self.run_config_hook(tuner, config, kwargs, hooked)
+                hooks.run(tuner, config, kwargs)
                 self.collected, tuner.best_config, self.config = choices, config, words_of(config)
                 try:
                     handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
                 except CompileTimeAssertionFailure as error:  # Triton skips such configs, too
                     failed = error
                 self.collected = None
+                hooks.keep(len(choices))
         finally:
             self.collected, tuner.nargs, self.config = None, None, ""
         if handle is None:
             raise failed
         tuner.best_config = configs[0]
         if choices:
+            hooks.record()
             self.recorder.add_step(launch=choices, **({"tuned": True} if len(choices) > 1 else {}),
                                    **({"restores": True} if restores(tuner, configs) else {}))
         return handle
 
-    def run_config_hook(self, tuner, config, kwargs, first):
-        """Runs a config's own hook, which Triton runs before every launch. All hooks must do the same to tensors.
 
-        `first` holds the steps that the first config's hook recorded. It is None for the first config itself.
-        """
-        steps = self.recorder.steps
-        before = len(steps)
+def changes_in_place(step):
+    """Whether a step makes no tensor: its results are tensors that it received."""
+    given = {value["t"] for value in step.get("args", []) if "t" in value}
+    return "aten" in step and given.issuperset(index for index in step["outputs"] if index >= 0)
+
+
+class ConfigHooks:
+    """Records what the hooks of an autotuner's configs do to tensors. Triton runs a config's own hook before every launch of it,
+    so a step that only some hooks take names the choices that it belongs to."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.steps = None   # of the hook that ran last
+        self.kept = []      # for each choice, the steps of its hook
+
+    def run(self, tuner, config, kwargs):
+        before = len(self.recorder.steps)
         if config.pre_hook is not None:
             config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
-        recorded = [{**step, "line": 0} for step in steps[before:]]
-        if first is None:
-            return recorded
-        del steps[before:]
-        if recorded != first:
-            raise CaptureStop("unsupported_launch", "the pre_hooks of the configs do different things to tensors")
-        return first
+        self.steps = self.recorder.steps[before:]
+        del self.recorder.steps[before:]
+
+    def keep(self, choices):
+        """Keeps the last hook's steps if its config became a choice: one that does not compile is none."""
+        self.kept += [self.steps] * (choices - len(self.kept))
+
+    def record(self):
+        """Adds the steps before the launch: once for all choices, or once for each group whose hooks do the same."""
+        groups = []
+        for choice, steps in enumerate(self.kept):
+            key = [{**step, "line": 0} for step in steps]
+            for known, first, members in groups:
+                if known == key:
+                    members.append(choice)
+                    break
+            else:
+                groups.append((key, steps, [choice]))
+        if len(groups) > 1 and not all(changes_in_place(step) for _, steps, _ in groups for step in steps):
+            raise CaptureStop("unsupported_launch", "the pre_hooks of the configs differ, and one makes a tensor")
+        for _, steps, members in groups:
+            belongs = {"choices": members} if len(groups) > 1 else {}
+            self.recorder.steps += [{**step, **belongs} for step in steps]
 
 
 def run(self, *args, grid=None, warmup=False, **kwargs):

@@ -33,7 +33,7 @@ constexpr auto kModifiers = std::to_array<Words>(
      // types and vectors
      "b1024", "b16", "b32", "b64", "b8", "bf16", "bf16x2", "e4m3", "e4m3x2", "e5m2", "e5m2x2",
      "f16", "f16x2", "f32", "f64", "pred", "s16", "s32", "s64", "s8", "tf32", "u16", "u32", "u64",
-     "u8", "v2", "v4",
+     "u8", "v2", "v4", "v8",
      // arithmetic
      "abs", "add", "and", "approx", "cas", "cc", "dec", "exch", "full", "ftz", "hi", "inc", "lo",
      "max", "min", "nan", "noftz", "or", "relu", "rm", "rmi", "rn", "rna", "rni", "rp", "rpi", "rz",
