@@ -16,7 +16,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(16, 50)]
+    return [torch.randn(96, 50)]
 
 
 def get_init_inputs():
