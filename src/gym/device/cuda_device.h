@@ -91,7 +91,7 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   std::string nvrtc_;
   tensors::Filler filler_ = tensors::Filler::zero;
   Deadline patience_ = Deadline::never();
-  std::uint64_t salt_ = 0, seed_ = 0, draws_ = 0;
+  std::uint64_t salt_ = 0, seed_ = 0, draws_ = 0, fills_ = 0;
   bool refused_ = false, spent_ = false;
   std::int64_t guard_bytes_ = kNarrowGuard, next_guard_bytes_ = kNarrowGuard;
   // The tensors whose fingerprints are queued, in slots behind those of timed rounds.

@@ -42,6 +42,14 @@ TEST_F(CudaDeviceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   EXPECT_FALSE(device::test_gpu()->spent());
 }
 
+TEST_F(CudaDeviceTest, PlausibleMemoryHoldsZerosAndOtherNumbers) {
+  device::test_gpu()->set_filler(tensors::Filler::plausible);
+  const at::Tensor filled = device::test_gpu()->filled(at::empty({400}, floats()));
+  EXPECT_EQ(filled.eq(0).sum().item<std::int64_t>(), 100);
+  EXPECT_EQ(filled.gt(12).sum().item<std::int64_t>(), 300);
+  device::test_gpu()->set_filler(tensors::Filler::nan);
+}
+
 // The assertion ends the context, so another process makes it fail.
 TEST_F(CudaDeviceTest, AnAssertionOfLibTorchSpendsIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace tritonsmith::gym::tensors {
 namespace {
@@ -15,6 +16,7 @@ struct State {
   bool active = false;
   bool refused = false;
   Filler filler = Filler::zero;
+  std::uint64_t random = 0;  // of plausible numbers
   std::int64_t cap = 0;
   std::int64_t live = 0;
 };
@@ -35,10 +37,17 @@ void release(void* data) {
 
 void ignore(void*) {}
 
+// Each trial begins with the same numbers. So a trial that runs again, for example in another order
+// of programs, differs by nothing else. Another process has other numbers.
+std::uint64_t first_of_plausible() {
+  static const std::uint64_t random = std::random_device()() | std::uint64_t{1} << 32;
+  return random;
+}
+
 // Each half of a word is a number between 1 and 8 in bfloat16 (0x3f80 to 0x40ff), and so is the
 // word in fp32. One place in four holds zeros, as memory of the operating system does.
 void fill_plausibly(std::byte* data, std::size_t bytes) {
-  static std::uint64_t random = 0x9e3779b97f4a7c15;
+  std::uint64_t& random = state.random;
   bool is_zero = false;
   for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
     random ^= random << 13;
@@ -105,6 +114,7 @@ void ReplayMemory::begin(Filler filler, std::int64_t cap_bytes) {
   state.active = true;
   state.refused = false;
   state.filler = filler;
+  state.random = first_of_plausible();
   state.cap = cap_bytes;
 }
 
