@@ -88,6 +88,25 @@ InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   return {.factor = any_factor(rng)};
 }
 
+// How a draw of whole numbers changes. `numbers`: the values that the draw should meet.
+device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw,
+                                 const plan::analysis::ForwardFacts& facts,
+                                 std::vector<double> numbers) {
+  if (kind == Perturbation::sparse)
+    return pattern::Sorted{.numbers = std::move(numbers),
+                           .leaves_one_out = !facts.overwrites_places,
+                           .fills_small = facts.looks_up_numbers};
+  if (kind != Perturbation::scaled) return {};
+  const auto largest = static_cast<std::int64_t>(draw.high);
+  if (draw.high - draw.low > kBeyondFloats) {
+    if (facts.gives_places) return pattern::Near{largest};
+    if (facts.compares_inputs) return pattern::NearAll{largest};
+  }
+  if (facts.overwrites_places) return {};
+  if (facts.gives_places) return pattern::Extremes{std::move(numbers)};
+  return pattern::Skewed{std::move(numbers)};
+}
+
 }  // namespace
 
 bool InputPlan::has_bounded_input() const {
@@ -323,23 +342,6 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
   }
 }
 
-device::Pattern InputPlan::of_whole(Perturbation kind, const InputDraw& draw) const {
-  std::vector<double> numbers = met_by(draw, draws_, facts_, numbers_);
-  if (kind == Perturbation::sparse)
-    return pattern::Sorted{.numbers = std::move(numbers),
-                           .leaves_one_out = !facts_.overwrites_places,
-                           .fills_small = facts_.looks_up_numbers};
-  if (kind != Perturbation::scaled) return {};
-  const auto largest = static_cast<std::int64_t>(draw.high);
-  if (draw.high - draw.low > kBeyondFloats) {
-    if (facts_.gives_places) return pattern::Near{largest};
-    if (facts_.compares_inputs) return pattern::NearAll{largest};
-  }
-  if (facts_.overwrites_places) return {};
-  if (facts_.gives_places) return pattern::Extremes{std::move(numbers)};
-  return pattern::Skewed{std::move(numbers)};
-}
-
 InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
                                Rng& rng) const {
   const bool makes_mask = std::ranges::any_of(draw.inputs, [&](int input) {
@@ -363,7 +365,9 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       return change;
     }
     case DrawKind::whole:
-      return {.seed = rng.next_u64(), .pattern = of_whole(kind, draw)};
+      return {
+          .seed = rng.next_u64(),
+          .pattern = pattern_of_whole(kind, draw, facts_, met_by(draw, draws_, facts_, numbers_))};
     case DrawKind::order:
       if (kind == Perturbation::sparse) return {.pattern = pattern::Sorted{}};
       return {};

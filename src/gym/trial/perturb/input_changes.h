@@ -56,7 +56,6 @@ class InputPlan {
   device::InputChange direct(Perturbation kind, int input, Unit unit, Rng& rng) const;
   device::InputChange of_draw(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                               Rng& rng) const;
-  device::Pattern of_whole(Perturbation kind, const plan::analysis::InputDraw& draw) const;
   bool is_tied_itself(int input) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
