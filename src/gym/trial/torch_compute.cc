@@ -31,7 +31,8 @@ VendorKind vendor_kind_of(std::string_view op) {
 
 // A product with one row and one column is a sum over two vectors, such as a sum of squares.
 bool is_dot(const plan::Plan& plan, const plan::AtenCall& call) {
-  const bool is_product = vendor_kind_of(call.op) == VendorKind::product && !call.outputs.empty();
+  const bool is_product = plan::operators::is_vendor_grade(call.op) &&
+                          vendor_kind_of(call.op) == VendorKind::product && !call.outputs.empty();
   if (!is_product || call.outputs[0] < 0) return false;
   const std::vector<std::int64_t>& shape =
       plan.tensors.at(static_cast<std::size_t>(call.outputs[0])).shape;

@@ -38,6 +38,17 @@ TEST(TorchCompute, CastsBetweenKindsOfNumbersCompute) {
   EXPECT_TRUE(findings_of(with_cast(DType::int8, DType::float32), Policy::open).empty());
 }
 
+// Such a shape is common: sums over all but one dimension, pools of one element, and their memory.
+TEST(TorchCompute, MemoryOfOneRowAndOneColumnIsNoProduct) {
+  PlanBuilder builder(PlanRole::candidate);
+  const int x = builder.tensor({8, 1, 1}), y = builder.tensor({8, 1, 1});
+  builder.input(plan::t(x))
+      .aten(Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+      .returns(plan::t(y));
+  EXPECT_TRUE(findings_of(builder.plan(), Policy::fused).empty());
+  EXPECT_TRUE(findings_of(builder.plan()).empty());
+}
+
 TEST(TorchCompute, BytesMayBeReadAsOtherBytesAndFloatsNotAsWholeNumbers) {
   const std::string view = "aten::view.dtype";
   EXPECT_TRUE(findings_of(with_cast(DType::boolean, DType::uint8, view)).empty());
