@@ -61,15 +61,18 @@ class Deploy(unittest.TestCase):
 
     def test_shows_no_metric_that_does_not_exist(self):
         door, worker, capture = (f"127.0.0.1:{gym_doors.free_port()}" for _ in range(3))
-        with tempfile.TemporaryDirectory() as home:
-            key = os.path.join(home, "key")
-            with open(key, "w") as file:
-                file.write("k" * 32)
-            self.start(BINARY, "gym", "serve", "--store", self.store, "--listen", door)
-            self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", worker)
-            self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", capture, "--role", "capture",
-                       "--capture-key", key)
-            there = self.metrics_at(f"http://{door}") | self.metrics_at(f"http://{worker}") | self.metrics_at(f"http://{capture}")
+        # The processes that write there end first, because cleanups run from the last to the first.
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        home = folder.name
+        key = os.path.join(home, "key")
+        with open(key, "w") as file:
+            file.write("k" * 32)
+        self.start(BINARY, "gym", "serve", "--store", self.store, "--listen", door)
+        self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", worker)
+        self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", capture, "--role", "capture",
+                   "--capture-key", key)
+        there = self.metrics_at(f"http://{door}") | self.metrics_at(f"http://{worker}") | self.metrics_at(f"http://{capture}")
         there |= {name + suffix for name in there for suffix in ("_bucket", "_sum", "_count")}
         dashboard = json.loads((DEPLOY / "grafana/tritonsmith.json").read_text())
         shown = {name for each in expressions(dashboard) for name in re.findall(r"tritonsmith_\w+", each)}
