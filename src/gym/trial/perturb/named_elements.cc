@@ -11,7 +11,8 @@ NamedElements::NamedElements(const at::Tensor& tensor, const device::pattern::En
     : tensor_(tensor), rows_(rows), rng_(seed, "places", 0) {
   if (tensor.numel() < 16) return;
   // The last dimension comes first, because its rows are the ones that a reduction most often takes.
-  // Of few rows, one trial gives the first to the last index, and another to the middle one.
+  // If there are few rows, one trial gives the first row to the last index, and another trial gives it
+  // to the middle one.
   for (std::int64_t dim = tensor.dim() - 1; dim >= 0; --dim) {
     const bool has_middle = tensor.size(dim) > 2;
     if (has_middle && ends.middle_first) add_pairs(dim, tensor.size(dim) / 2, ends.reach);

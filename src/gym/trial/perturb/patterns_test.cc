@@ -220,7 +220,7 @@ TEST(Pattern, AGridStaysBetweenTheBoundsOfADraw) {
   EXPECT_TRUE((whole + 50).remainder(12).eq(0).all().item<bool>());
 }
 
-// Whatever is divided by the share of a group's largest size stays the same half.
+// A half stays a half when it is divided by the share of its group's largest size.
 TEST(Pattern, TheLargestSizeOfEachGroupIsTheNumber) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     for (const double number : {127.0, 7.0}) {

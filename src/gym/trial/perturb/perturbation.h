@@ -97,7 +97,7 @@ const PerturbationRow& row_of(Perturbation kind);
 // candidate is tried on them after the ordinary kinds. The order is the table's. For a pointwise
 // task, kinds that give each element a value of its own come first.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
-// What the choice of a task's trials depends on.
+// The facts of a task on which the choice of its trials depends.
 struct TaskForm {
   bool is_pointwise = false;  // each result depends on one element of the only input
   bool has_few_rows = false;  // not each kind of change finds a row in each drawn input
