@@ -20,8 +20,7 @@ using plan::operators::Trait;
 // of an attention is none either.
 std::vector<int> factors_of(const plan::Plan& plan, const plan::AtenCall& call) {
   if (!plan::operators::is_vendor_grade(call.op)) return {};
-  const std::string_view name = plan::operators::aten_base_name(call.op);
-  const bool adds = name.find("add") != std::string_view::npos;
+  const bool adds = plan::operators::is(call.op, Trait::adds_to_product);
   const bool is_attention = plan::operators::is(call.op, Trait::attention);
   std::vector<int> read;
   const std::size_t end =

@@ -11,14 +11,16 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
+using operators::Trait;
+
 bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
 // Views that keep the order of elements, and copies to a type that holds them.
-bool keeps_order(std::string_view name) {
-  return is_among(name, {"view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "detach",
-                         "clone", "contiguous", "_to_copy", "alias"});
+bool keeps_order(const AtenCall& call) {
+  return operators::is(call.op, Trait::rearranges) &&
+         operators::is(call.op, Trait::keeps_statistic);
 }
 
 // A bound that does not act on the largest sizes, or on quotients.
@@ -96,7 +98,7 @@ std::optional<MaximumScales::Known> MaximumScales::after(const AtenCall& call) c
   const Known* first = known(call, 0);
   if (first == nullptr) return std::nullopt;
   Known made = *first;
-  if (keeps_order(name)) {
+  if (keeps_order(call)) {
     if (call.outputs.empty() || call.outputs[0] < 0) return std::nullopt;
     if (first->kind == Kind::elements || first->kind == Kind::sizes)
       made.of.shape = task_.tensors.at(static_cast<std::size_t>(call.outputs[0])).shape;
