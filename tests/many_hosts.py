@@ -266,8 +266,8 @@ def check(gym, clients):
         faults.append(f"unfinished jobs are left: {status} {state}")
     repeated = state.get("repeated_verdicts")
     for worker in gym.workers:
-        if worker.end() != 0:
-            faults.append(f"{worker.name} did not end in good order")
+        if (code := worker.end()) != 0:
+            faults.append(f"{worker.name} ended with {code} after SIGTERM")
     deadline = time.monotonic() + 3 * LEASE_SECONDS  # a killed worker is listed until its lease ends
     while (status := gym.ask("GET", "/readyz")[0]) != 503 and time.monotonic() < deadline:
         time.sleep(0.2)

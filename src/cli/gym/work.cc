@@ -97,8 +97,9 @@ Status capture_for_store(const WorkOptions& options, const WorkConfig& config) {
   if (capture.compile_cache_directory.empty())
     capture.compile_cache_directory =
         std::filesystem::path(config.judge.directory) / gym::api::kKernelsDirectory;
-  TRY_ASSIGN(const auto pool, gym::capture::CapturePool::start(capture));
+  // Before the pool, whose start takes seconds: a signal in that time is an end in good order too.
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
+  TRY_ASSIGN(const auto pool, gym::capture::CapturePool::start(capture));
   gym::steps::StepQueue queue(std::move(settings));
   // A few more steps than can run, so that the pool never has to wait.
   const auto at_once = static_cast<std::size_t>(2 * (capture.slots + capture.compilers));
