@@ -59,6 +59,10 @@ struct Ties {
   double scale = 1;
   std::vector<double> numbers = {};
 };
+// Puts `numbers` in the place of some elements.
+struct Numbers {
+  std::vector<double> numbers = {};
+};
 // Rounds elements down to `from` and multiples of `step` from there.
 struct Grid {
   double from = 0, step = 1;
@@ -111,9 +115,9 @@ struct SmallRows {
 using Pattern =
     std::variant<std::monostate, pattern::Uneven, pattern::Ragged, pattern::Noise, pattern::Flips,
                  pattern::Sorted, pattern::Skewed, pattern::Extremes, pattern::Near,
-                 pattern::NearAll, pattern::Ties, pattern::Grid, pattern::ScaledTies,
-                 pattern::Close, pattern::Truths, pattern::Ends, pattern::Specials, pattern::Whole,
-                 pattern::Listed, pattern::SmallRows>;
+                 pattern::NearAll, pattern::Ties, pattern::Numbers, pattern::Grid,
+                 pattern::ScaledTies, pattern::Close, pattern::Truths, pattern::Ends,
+                 pattern::Specials, pattern::Whole, pattern::Listed, pattern::SmallRows>;
 
 // The change has three steps. First the pattern changes single elements, rows and slices. Then a
 // random share `kept` of the elements stays as it is, and the others are multiplied by `rest`. Then x

@@ -10,6 +10,7 @@
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/trial/perturb/input_content.h"
+#include "gym/trial/perturb/met_inputs.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
 #include "gym/trial/perturb/rows.h"
@@ -25,9 +26,6 @@ using plan::analysis::InputDraw;
 
 // Numbers of the candidate's code beyond this are masks, and no bounds of values.
 constexpr double kLargestNumber = 1e6, kLargestShift = 5000;
-
-// Float32 holds no two neighbours among whole numbers of this size.
-constexpr double kBeyondFloats = 1 << 25;
 
 // Few samples of a normal distribution lie farther from 0 than this.
 constexpr double kBeyondNormal = 4;
@@ -53,26 +51,6 @@ bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
   });
 }
 
-// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
-// with which forward compares, those of the candidate's code, and some that other draws hold, too.
-std::vector<double> met_by(const InputDraw& draw, std::span<const InputDraw> draws,
-                           const plan::analysis::ForwardFacts& facts,
-                           const CandidateNumbers* candidate) {
-  if (draw.high <= draw.low) return {};
-  std::vector<double> numbers = {draw.low, draw.high};
-  const auto add = [&](double number) {
-    if (draw.low < number && number < draw.high && std::floor(number) == number)
-      numbers.push_back(number);
-  };
-  for (const double bound : facts.bounds) add(bound);
-  constexpr int few = 4, many = 25;
-  for (const double number : common_numbers(draws, facts.looks_up_numbers ? many : few))
-    add(number);
-  if (candidate == nullptr) return numbers;
-  for (const std::int64_t number : candidate->whole) add(static_cast<double>(number));
-  return numbers;
-}
-
 // An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
 InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   const bool is_boolean = tensor.scalar_type() == at::kBool;
@@ -86,25 +64,6 @@ InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   if (has_one_value && is_nothing == thins)
     return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
   return {.factor = any_factor(rng)};
-}
-
-// How a draw of whole numbers changes. `numbers`: the values that the draw should meet.
-device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw,
-                                 const plan::analysis::ForwardFacts& facts,
-                                 std::vector<double> numbers) {
-  if (kind == Perturbation::sparse)
-    return pattern::Sorted{.numbers = std::move(numbers),
-                           .leaves_one_out = !facts.overwrites_places,
-                           .fills_small = facts.looks_up_numbers};
-  if (kind != Perturbation::scaled) return {};
-  const auto largest = static_cast<std::int64_t>(draw.high);
-  if (draw.high - draw.low > kBeyondFloats) {
-    if (facts.gives_places) return pattern::Near{largest};
-    if (facts.compares_inputs) return pattern::NearAll{largest};
-  }
-  if (facts.overwrites_places) return {};
-  if (facts.gives_places) return pattern::Extremes{std::move(numbers)};
-  return pattern::Skewed{std::move(numbers)};
 }
 
 }  // namespace
@@ -365,9 +324,7 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       return change;
     }
     case DrawKind::whole:
-      return {
-          .seed = rng.next_u64(),
-          .pattern = pattern_of_whole(kind, draw, facts_, met_by(draw, draws_, facts_, numbers_))};
+      return of_whole(kind, draw, {.draws = draws_, .facts = facts_, .candidate = numbers_}, rng);
     case DrawKind::order:
       if (kind == Perturbation::sparse) return {.pattern = pattern::Sorted{}};
       return {};
@@ -452,6 +409,8 @@ std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
       change = {.seed = rng.next_u64(), .pattern = pattern::Listed{}};
     else if (ways_[k] == Way::never_drawn)
       change = never_drawn(kind, tensor, rng);
+    else if (kind == Perturbation::tied && is_moved_draw(draws_, inputs_[k]))
+      change = meeting({.facts = facts_, .inputs = inputs_, .nth = k}, tensors, rng);
     if (!change.changes()) continue;
     if (kind == Perturbation::last_spiked) std::ranges::fill(changes, InputChange{});
     changes[k] = change;

@@ -28,4 +28,14 @@ bool is_changeable(const at::Tensor& tensor) {
           (tensor.is_floating_point() && tensor.element_size() > 1));
 }
 
+std::vector<double> elements_between_bounds(const at::Tensor& elements, const at::Tensor& bounds) {
+  constexpr std::int64_t most = 256;
+  const at::Tensor all = elements.reshape({-1});
+  const std::int64_t stride = 1 + (all.numel() - 1) / most;
+  at::Tensor some = all.slice(0, 0, all.numel(), stride);
+  some = some.masked_select(some.ge(bounds.min()).logical_and_(some.le(bounds.max())));
+  some = some.to(at::kCPU, at::kDouble).contiguous();
+  return {some.const_data_ptr<double>(), some.const_data_ptr<double>() + some.numel()};
+}
+
 }  // namespace tritonsmith::gym::trial

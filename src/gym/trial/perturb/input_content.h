@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace tritonsmith::gym::trial {
 
 bool holds_one_value(const at::Tensor& tensor);
@@ -17,5 +19,9 @@ bool holds_whole_numbers(const at::Tensor& tensor);
 
 // True if a trial may change the tensor's elements at all.
 bool is_changeable(const at::Tensor& tensor);
+
+// Some elements of the one tensor that are no less than the other's least, and no more than its
+// largest. Both hold numbers that can be ordered.
+std::vector<double> elements_between_bounds(const at::Tensor& elements, const at::Tensor& bounds);
 
 }  // namespace tritonsmith::gym::trial

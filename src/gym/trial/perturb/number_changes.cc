@@ -11,6 +11,66 @@ using plan::analysis::ForwardFacts;
 using plan::analysis::InputDraw;
 using plan::analysis::MaximumScale;
 
+namespace {
+
+namespace pattern = device::pattern;
+
+// Float32 holds no two neighbours among whole numbers of this size.
+constexpr double kBeyondFloats = 1 << 25;
+
+// Numbers that all draws of whole numbers can hold, if there are several such draws. They part the
+// common range into as many `parts`.
+std::vector<double> common_numbers(std::span<const InputDraw> draws, int parts) {
+  double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
+  int count = 0;
+  for (const InputDraw& draw : draws) {
+    if (draw.kind != plan::analysis::DrawKind::whole) continue;
+    low = std::max(low, draw.low);
+    high = std::min(high, draw.high);
+    ++count;
+  }
+  std::vector<double> numbers;
+  for (int part = 1; part < parts && count > 1; ++part)
+    numbers.push_back(std::floor(low + (high - low) * part / parts));
+  return numbers;
+}
+
+// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
+// with which forward compares, those of the candidate's code, and some that other draws hold, too.
+std::vector<double> met_by(const InputDraw& draw, const OfWhole& known) {
+  if (draw.high <= draw.low) return {};
+  std::vector<double> numbers = {draw.low, draw.high};
+  const auto add = [&](double number) {
+    if (draw.low < number && number < draw.high && std::floor(number) == number)
+      numbers.push_back(number);
+  };
+  for (const double bound : known.facts.bounds) add(bound);
+  constexpr int few = 4, many = 25;
+  for (const double number : common_numbers(known.draws, known.facts.looks_up_numbers ? many : few))
+    add(number);
+  if (known.candidate == nullptr) return numbers;
+  for (const std::int64_t number : known.candidate->whole) add(static_cast<double>(number));
+  return numbers;
+}
+
+device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
+  if (kind == Perturbation::sparse)
+    return pattern::Sorted{.numbers = met_by(draw, known),
+                           .leaves_one_out = !known.facts.overwrites_places,
+                           .fills_small = known.facts.looks_up_numbers};
+  if (kind != Perturbation::scaled) return {};
+  const auto largest = static_cast<std::int64_t>(draw.high);
+  if (draw.high - draw.low > kBeyondFloats) {
+    if (known.facts.gives_places) return pattern::Near{largest};
+    if (known.facts.compares_inputs) return pattern::NearAll{largest};
+  }
+  if (known.facts.overwrites_places) return {};
+  if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known)};
+  return pattern::Skewed{met_by(draw, known)};
+}
+
+}  // namespace
+
 double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
 
 InputChange signed_factor(Rng& rng) {
@@ -40,25 +100,14 @@ bool takes_turns(Perturbation kind) {
          kind == Perturbation::parted || kind == Perturbation::crossed;
 }
 
-std::vector<double> common_numbers(std::span<const InputDraw> draws, int parts) {
-  double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
-  int count = 0;
-  for (const InputDraw& draw : draws) {
-    if (draw.kind != plan::analysis::DrawKind::whole) continue;
-    low = std::max(low, draw.low);
-    high = std::min(high, draw.high);
-    ++count;
-  }
-  std::vector<double> numbers;
-  for (int part = 1; part < parts && count > 1; ++part)
-    numbers.push_back(std::floor(low + (high - low) * part / parts));
-  return numbers;
+InputChange of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& known, Rng& rng) {
+  return {.seed = rng.next_u64(), .pattern = pattern_of_whole(kind, draw, known)};
 }
 
 InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
   return {.seed = rng.next_u64(),
-          .pattern = device::pattern::ScaledTies{
-              .largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+          .pattern =
+              pattern::ScaledTies{.largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
 }
 
 InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
@@ -67,13 +116,13 @@ InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
   const double range = draw.high - draw.low;
   switch (draw.kind) {
     case plan::analysis::DrawKind::normal:
-      return {.pattern = device::pattern::Grid{.from = 0, .step = of_normal}};
+      return {.pattern = pattern::Grid{.from = 0, .step = of_normal}};
     case plan::analysis::DrawKind::uniform:
-      return {.pattern = device::pattern::Grid{.from = draw.low, .step = range / parts}};
+      return {.pattern = pattern::Grid{.from = draw.low, .step = range / parts}};
     case plan::analysis::DrawKind::whole:
       if (!facts.gives_places || range <= 0) return {};
-      return {.pattern = device::pattern::Grid{
-                  .from = draw.low, .step = std::max(1.0, std::floor(range / whole_parts))}};
+      return {.pattern = pattern::Grid{.from = draw.low,
+                                       .step = std::max(1.0, std::floor(range / whole_parts))}};
     case plan::analysis::DrawKind::order:
     case plan::analysis::DrawKind::other:
       return {};
@@ -99,10 +148,10 @@ InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& r
     case Perturbation::uneven:
     case Perturbation::scattered:
       return {.seed = rng.next_u64(),
-              .pattern = device::pattern::Uneven{.may_tie = kind == Perturbation::uneven}};
+              .pattern = pattern::Uneven{.may_tie = kind == Perturbation::uneven}};
     case Perturbation::ragged:
       if (draw.low != 0) return {};
-      return {.seed = rng.next_u64(), .pattern = device::pattern::Ragged{}};
+      return {.seed = rng.next_u64(), .pattern = pattern::Ragged{}};
     case Perturbation::negated:
       return {.factor = -1, .shift = draw.low + draw.high};
     default:

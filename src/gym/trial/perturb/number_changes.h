@@ -8,6 +8,7 @@
 #include "gym/device/device.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
+#include "gym/trial/perturb/candidate_numbers.h"
 #include "gym/trial/perturb/perturbation.h"
 
 namespace tritonsmith::gym::trial {
@@ -36,8 +37,13 @@ device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& 
 device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,
                               const plan::analysis::InputDraw& draw);
 
-// Numbers that all draws of whole numbers can hold, if there are several such draws. They part the
-// common range into as many `parts`.
-std::vector<double> common_numbers(std::span<const plan::analysis::InputDraw> draws, int parts);
+// What a changed draw of whole numbers takes from the rest of the task and from the candidate.
+struct OfWhole {
+  std::span<const plan::analysis::InputDraw> draws;
+  const plan::analysis::ForwardFacts& facts;
+  const CandidateNumbers* candidate = nullptr;
+};
+device::InputChange of_whole(Perturbation kind, const plan::analysis::InputDraw& draw,
+                             const OfWhole& known, Rng& rng);
 
 }  // namespace tritonsmith::gym::trial

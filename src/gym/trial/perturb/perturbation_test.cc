@@ -237,6 +237,34 @@ TEST(Draw, EqualValuesAreTriedWhereTheirPlacesHaveAnOrder) {
   EXPECT_FALSE(is_tried(task.plan(), Perturbation::tied));
 }
 
+// By chance, no product of a draw with 0.9 is one of the running sums of another draw.
+TEST(Draw, InputsThatFollowFromDrawsMeetWhereForwardComparesThem) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int steps = task.tensor({16}), edges = task.tensor({16}), drawn = task.tensor({kCount}),
+            x = task.tensor({kCount}), places = task.tensor({kCount}, plan::DType::int64);
+  task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({16})}, {steps})
+      .aten(plan::Phase::inputs, "aten::cumsum", {plan::t(steps), plan::i(0)}, {edges})
+      .aten(plan::Phase::inputs, "aten::rand", {plan::ints({kCount})}, {drawn})
+      .aten(plan::Phase::inputs, "aten::mul.Tensor", {plan::t(drawn), plan::f(0.9)}, {x})
+      .input(plan::t(edges))
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::searchsorted.Tensor", {plan::t(edges), plan::t(x)},
+            {places})
+      .returns(plan::t(places));
+  ASSERT_TRUE(is_tried(task.plan(), Perturbation::tied));
+  const at::Tensor sums = at::arange(1, 17) * 0.25, numbers = at::rand({kCount}) * 0.9;
+  tensors::TensorTable tensors(5);
+  tensors[1] = sums.clone();
+  tensors[3] = numbers.clone();
+  Rng rng(1, "draw", 0);
+  perturb_inputs(task.plan(), Perturbation::tied, rng, tensors);
+  EXPECT_TRUE(at::equal(tensors[1], sums)) << "running sums follow from no single number";
+  const at::Tensor changed = tensors[3].masked_select(tensors[3].ne(numbers));
+  EXPECT_EQ(changed.numel(), 3);
+  EXPECT_TRUE(at::isin(changed, sums).all().item<bool>());
+  EXPECT_LT(changed.max().item<float>(), 0.9F) << "larger numbers stay outside";
+}
+
 TEST(Draw, InputsIn16BitsAreSpiked) {
   const auto has_spikes = [](const plan::Plan& task) {
     return std::ranges::any_of(extreme_perturbations(task), is_spiked);
