@@ -3,7 +3,7 @@
 
 For each computation it prints two shares: of the errors beyond the tolerance, and of those above half of the largest, how many
 change by more than a quarter of themselves. It prints their range over seeds and nudges, and the range over seeds of their mean
-over all nudges, for both forms of nudges. docs/numerics.md has the table.
+over all nudges, for both forms of nudges. docs/results/tolerances.md has the table.
 
 usage: calibrate_noise.py
 """

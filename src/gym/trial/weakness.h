@@ -32,11 +32,12 @@ std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
 // if they cost more than 3.
 std::optional<int> lost_digits(const std::vector<float>& errors);
 
-// Finds out whether errors beyond the tolerance are rounding noise: whether they are others after nudges
-// of the inputs. Over all nudges together a quarter of these errors must be others, and a quarter of
-// those above half of the largest. Noise of few units takes few values, so that many are alike by
-// chance. docs/numerics.md has the measurement. An element at which the reference itself jumps says
-// nothing: a task may look at the bits of its inputs, and these are others after each nudge.
+// Finds out whether errors beyond the tolerance are rounding noise: whether they are others after
+// nudges of the inputs. Over all nudges together a quarter of these errors must be others, and a
+// quarter of those above half of the largest. Noise of few units takes few values, so that many are
+// alike by chance. docs/results/tolerances.md has the figures. An element at which the reference
+// itself jumps says nothing: a task may look at the bits of its inputs, and these are others after
+// each nudge.
 class RoundingNoise {
  public:
   // Refers to the errors.
