@@ -15,7 +15,8 @@ namespace tritonsmith::gym::tensors {
 // that equals one filler looks unwritten, so trials alternate between fillers. `plausible`: numbers
 // between 1 and 8 of either sign, as kernels compute them. They decide a maximum and a minimum, and
 // no kernel can tell them from its own. On a CPU they are random, and one in four is 0. On a GPU a
-// quarter of the memory is 0, and the rest has the byte 0x41. `zero`: what the operating system gives. The reference gets zeros, so that a read of unwritten memory is deterministic.
+// quarter of the memory is 0, and the rest has the byte 0x41. `zero`: what the operating system
+// gives. The reference gets zeros, so that a read of unwritten memory is deterministic.
 enum class Filler : std::uint8_t { zero = 0x00, plausible = 0x41, huge = 0xfe, nan = 0xff };
 
 class ReplayMemory {
