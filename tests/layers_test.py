@@ -87,7 +87,7 @@ TRAIN = {
     "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "credit", "sft"],
     "compare": ["gradient"],
 }
-# Inside the doors of a service, each inner layer may include these layers, and the gym's service.
+# Inside the protocols of a service, each inner layer may include these layers, and the gym's service.
 SERVE = {
     "jobs": [],
     "rewards": ["jobs"],
