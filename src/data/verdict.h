@@ -37,8 +37,9 @@ inline constexpr auto enum_names<Backend> = names<Backend>({{Backend::automatic,
                                                             {Backend::evaluate, "evaluate"},
                                                             {Backend::replay, "replay"}});
 
-// What PyTorch may still compute in the forward of an accepted candidate (docs/verdict.md). strict:
-// nothing. fused: matmul, convolution and attention. open: anything, if a kernel does real work.
+// What PyTorch may still compute in the forward of an accepted candidate (docs/judging.md). strict:
+// nothing. fused: matmul, convolution, attention and recurrent cells. open: anything, if a kernel
+// does real work.
 enum class Policy { strict, fused, open };
 template <>
 inline constexpr auto enum_names<Policy> =
