@@ -10,6 +10,7 @@
 #include "serve/assistant/verified_reply.h"
 #include "serve/openai/model_names.h"
 #include "serve/web/page_files.h"
+#include "serve/web/whole_page.h"
 
 namespace tritonsmith::serve::web {
 namespace {
@@ -18,6 +19,7 @@ using assistant::Assistant;
 using openai::CallError;
 using openai::ReplyStream;
 
+constexpr std::string_view kPage = "index.html";
 constexpr std::string_view kChat = "/v1/chat/completions";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
@@ -52,7 +54,7 @@ std::string_view type_of(std::string_view name) {
 const PageFile* page_file(std::string_view path) {
   const bool is_page = path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
   for (const PageFile& each : page_files())
-    if (each.name == (is_page ? "index.html" : path.substr(1))) return &each;
+    if (each.name == (is_page ? kPage : path.substr(1))) return &each;
   return nullptr;
 }
 
@@ -115,8 +117,11 @@ WebReply Routes::answer(const WebCall& call) const {
   const bool gets = call.method == "GET" || call.method == "HEAD";
   const std::string& path = call.path;
   if (gets) {
-    if (const PageFile* file = page_file(path))
-      return {.content_type = std::string(type_of(file->name)), .body = std::string(file->bytes)};
+    if (const PageFile* file = page_file(path)) {
+      const bool is_page = file->name == kPage;
+      return {.content_type = std::string(type_of(file->name)),
+              .body = is_page ? whole_page().html : std::string(file->bytes)};
+    }
     if (path == "/v1/models") return models();
     if (path == "/health") return health();
     if (path == "/metrics") return metrics();

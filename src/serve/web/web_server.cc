@@ -6,6 +6,7 @@
 
 #include "gym/service/http/connection_threads.h"
 #include "gym/service/http/listening.h"
+#include "serve/web/whole_page.h"
 
 namespace tritonsmith::serve::web {
 namespace {
@@ -29,9 +30,7 @@ void step_back() {
 
 // The page runs no code but its own, and no other page may show or call it.
 void add_security(httplib::Response& response) {
-  response.set_header("Content-Security-Policy",
-                      "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
-                      "base-uri 'none'; form-action 'none'");
+  response.set_header("Content-Security-Policy", whole_page().policy);
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("Referrer-Policy", "no-referrer");
   response.set_header("Cache-Control", "no-store");

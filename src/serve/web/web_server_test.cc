@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
+#include "base/hash.h"
 #include "base/temp_dir.h"
+#include "serve/web/page_files.h"
 #include "serve/web/testing/scripted_server.h"
 
 namespace tritonsmith::serve::web {
@@ -363,7 +366,27 @@ TEST(WebServer, RefusesPagesOfOtherOriginsAndRunsNoForeignCode) {
   const auto page = server.client().Get("/search/0123");
   EXPECT_EQ(page->status, 200);
   EXPECT_TRUE(page->get_header_value("Content-Type").starts_with("text/html"));
-  EXPECT_TRUE(page->get_header_value("Content-Security-Policy").starts_with("default-src 'self';"));
+  const std::string policy = page->get_header_value("Content-Security-Policy");
+  EXPECT_TRUE(policy.starts_with("default-src 'self';")) << policy;
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
+}
+
+TEST(WebServer, SendsThePageWhole) {
+  const ScriptedServer server([](const auto&) { return "hello"; });
+  const auto page = server.client().Get("/");
+  EXPECT_EQ(page->body.find("<script src"), std::string::npos);
+  EXPECT_EQ(page->body.find("stylesheet"), std::string::npos);
+  const std::size_t begin = page->body.find("<script>") + 8, end = page->body.find("</script>");
+  ASSERT_LT(begin, end);
+  const std::string script = page->body.substr(begin, end - begin);
+  for (const PageFile& file : page_files()) {
+    if (!file.name.ends_with(".js")) continue;
+    EXPECT_NE(script.find(file.bytes), std::string::npos) << file.name;
+  }
+  const Digest digest = sha256(script);
+  const std::string allowed =
+      base64_encode({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  EXPECT_NE(page->get_header_value("Content-Security-Policy").find(allowed), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+#include "serve/web/whole_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/base64.h"
+#include "base/check.h"
+#include "base/hash.h"
+#include "serve/web/page_files.h"
+
+namespace tritonsmith::serve::web {
+namespace {
+
+std::string_view bytes_of(std::string_view name) {
+  const auto files = page_files();
+  const auto file = std::ranges::find(files, name, &PageFile::name);
+  CHECK(file != files.end(), "the page names {}, which is no file of it", name);
+  return file->bytes;
+}
+
+// Takes the tags before/NAME/after, with the end of their line, out of the page. Returns the bytes of
+// the files that they name, in order.
+std::string take_files(std::string& html, std::string_view before, std::string_view after) {
+  std::string all;
+  for (std::size_t at = html.find(before); at != std::string::npos; at = html.find(before, at)) {
+    const std::size_t name = at + before.size(), end = html.find(after, name);
+    CHECK(end != std::string::npos, "a tag of the page has another form: {}", before);
+    all += bytes_of(std::string_view(html).substr(name, end - name));
+    const std::size_t line = html.find('\n', end);
+    html.erase(html.rfind('\n', at) + 1, line - html.rfind('\n', at));
+    at = 0;
+  }
+  return all;
+}
+
+void put_before(std::string& html, std::string_view tag, std::string_view text) {
+  const std::size_t at = html.find(tag);
+  CHECK(at != std::string::npos, "the page has no {}", tag);
+  html.insert(at, text);
+}
+
+std::string hash_source(std::string_view text) {
+  const Digest digest = sha256(text);
+  return fmt::format("'sha256-{}'",
+                     base64_encode({reinterpret_cast<const char*>(digest.data()), digest.size()}));
+}
+
+WholePage make_page() {
+  std::string html(bytes_of("index.html"));
+  const std::string style = take_files(html, "<link rel=\"stylesheet\" href=\"/", "\">");
+  const std::string script = take_files(html, "<script src=\"/", "\" defer></script>");
+  put_before(html, "</head>", "<style>" + style + "</style>\n");
+  put_before(html, "</body>", "<script>" + script + "</script>\n");
+  return {.html = std::move(html),
+          .policy = fmt::format("default-src 'self'; script-src 'self' {}; style-src 'self' {}; "
+                                "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
+                                "form-action 'none'",
+                                hash_source(script), hash_source(style))};
+}
+
+}  // namespace
+
+const WholePage& whole_page() {
+  static const WholePage page = make_page();
+  return page;
+}
+
+}  // namespace tritonsmith::serve::web
