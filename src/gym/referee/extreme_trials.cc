@@ -65,24 +65,6 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
 
 }  // namespace
 
-std::optional<trial::TrialResult> conclusive_trial(Equipment& equipment,
-                                                   const TrialContext& context,
-                                                   trial::TrialConfig& config) {
-  const bool is_bounded = trial::InputPlan(context.task).has_bounded_input();
-  const auto run = [&]() -> std::optional<trial::TrialResult> {
-    trial::TrialResult result = run_ordered_trial(equipment, config);
-    if (is_bounded && !config.within_bounds && result.reference_is_large && !result.candidate_stop)
-      return std::nullopt;  // a recurrence grows without end on what is no gate any more
-    if (says_nothing(result, config.kind, context.task, context.is_finite)) return std::nullopt;
-    return result;
-  };
-  if (auto result = run()) return result;
-  // The bounds of a draw may be those of the task's domain, as of probabilities.
-  if (!is_bounded) return std::nullopt;
-  config.within_bounds = true;
-  return run();
-}
-
 // A weak algorithm is told and not refused, because nothing is missing or wrong in it.
 void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
                    trial::TrialResult& result) {

@@ -3,8 +3,6 @@
 // PyTorch itself loses its digits.
 #pragma once
 
-#include <optional>
-
 #include "gym/referee/equipment.h"
 #include "gym/referee/trial_context.h"
 #include "gym/trial/kernel_use.h"
@@ -21,12 +19,6 @@ inline bool watches(const trial::KernelUse& kernel_use) {
 // positive inputs.
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report);
-
-// Runs a trial whose inputs the judge changed. Returns nothing if it is inconclusive. If inputs beyond
-// the bounds of their draw say nothing, it runs once more within them, and says so in the config.
-std::optional<trial::TrialResult> conclusive_trial(Equipment& equipment,
-                                                   const TrialContext& context,
-                                                   trial::TrialConfig& config);
 
 // Takes a failure that only shows a weak algorithm out of the result, and tells it as a finding. For
 // that it runs the trial again, with inputs that moved a little.

@@ -16,11 +16,10 @@ bool run_choice_trial(Equipment& equipment, const TrialContext& context, int num
                       const trial::ChoiceTrial& choice, RefereeReport& report) {
   const bool is_plain = choice.perturbation == trial::Perturbation::plain;
   trial::TrialConfig config = context.config_of(number, choice.perturbation, choice.choices);
-  std::optional<trial::TrialResult> conclusive = is_plain
-                                                     ? run_ordered_trial(equipment, config)
-                                                     : conclusive_trial(equipment, context, config);
-  if (!conclusive) return true;
-  trial::TrialResult& result = *conclusive;
+  auto [result, is_conclusive] =
+      is_plain ? ExtremeTrial{.result = run_ordered_trial(equipment, config), .is_conclusive = true}
+               : run_conclusively(equipment, context.task, context.is_finite, config);
+  if (!is_conclusive) return true;
   tell_weakness(equipment, config, result);
   const Numerics before = *report.numerics;
   add_trial(report, result);
