@@ -39,16 +39,20 @@ struct Sorted {
 // room.
 struct Skewed {
   std::vector<double> numbers = {};
+  std::vector<std::int64_t> places = {};
 };
 // Puts `numbers` in the place of some elements, and the first two, the least and the largest, alone
-// into rows, at the last index and in the middle of each dimension. Without room between the two it
-// does not do the latter.
+// into rows, at the last index and in the middle of each dimension, and at `places` and beside them.
+// Without room between the two it does not do the latter.
 struct Extremes {
   std::vector<double> numbers = {};
+  std::vector<std::int64_t> places = {};
 };
-// Gives each row the whole numbers `largest` and `largest` - 1, at places of their own.
+// Gives each row the whole numbers `largest` and `largest` - 1, at places of their own. In some rows the
+// largest stands at the last index, in the middle, or at `places` or beside them.
 struct Near {
   std::int64_t largest = 0;
+  std::vector<std::int64_t> places = {};
 };
 // Makes each element `largest`, or one of the seven whole numbers before it.
 struct NearAll {
@@ -91,8 +95,10 @@ struct Ends {
   bool middle_first = false;  // the middle takes the first of the rows, of which there may be few
 };
 // Puts NaN and both infinities in the place of a few elements, and one at the last index and in the
-// middle of each dimension.
-struct Specials {};
+// middle of each dimension, and at `places` and beside them.
+struct Specials {
+  std::vector<std::int64_t> places = {};
+};
 // Changes lengths, offsets or positions so that they may still be what they are. Zeros and ones grow
 // by up to `growth`.
 struct Whole {

@@ -259,7 +259,8 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
     case Perturbation::special:
       if (!facts_.treats_specials) return {};
-      return {.seed = rng.next_u64(), .pattern = pattern::Specials{}};
+      return {.seed = rng.next_u64(),
+              .pattern = pattern::Specials{numbers_of_code(unit, rng).places}};
     default:
       return extreme(kind, unit, rng);
   }
@@ -324,7 +325,12 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
       return change;
     }
     case DrawKind::whole:
-      return of_whole(kind, draw, {.draws = draws_, .facts = facts_, .candidate = numbers_}, rng);
+      return of_whole(kind, draw,
+                      {.draws = draws_,
+                       .facts = facts_,
+                       .candidate = numbers_,
+                       .places = numbers_of_code(unit, rng).places},
+                      rng);
     case DrawKind::order:
       if (kind == Perturbation::sparse) return {.pattern = pattern::Sorted{}};
       return {};

@@ -11,11 +11,12 @@ namespace tritonsmith::gym::trial {
 namespace {
 
 struct Place {
-  std::int64_t dim = 0, index = 0;
+  std::int64_t dim = 0, index = 0, turns = 2;
 };
 
-// The last dimension comes last, so that what is put along it stays.
-std::vector<Place> named_places(const at::Tensor& tensor) {
+// The last dimension comes last, so that what is put along it stays. Numbers of the code are many, so
+// each gets one row only.
+std::vector<Place> named_places(const at::Tensor& tensor, std::span<const std::int64_t> given) {
   constexpr std::int64_t fewest = 3, fewest_rows = 4;
   std::vector<Place> places;
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
@@ -23,6 +24,9 @@ std::vector<Place> named_places(const at::Tensor& tensor) {
     if (size < fewest || tensor.numel() / size < fewest_rows) continue;
     places.push_back({dim, size - 1});
     places.push_back({dim, size / 2});
+    for (const std::int64_t place : given)
+      for (const std::int64_t index : {place - 1, place})
+        if (index >= 0 && index < size) places.push_back({dim, index, 1});
   }
   return places;
 }
@@ -37,36 +41,35 @@ at::Tensor row_of(const at::Tensor& tensor, std::int64_t dim, std::int64_t nth) 
   return row;
 }
 
-// Calls `put` with a row for each place, the place in it, and a count from 0. It takes `turns` rows for
-// each place, another each time, and no more than half of the rows.
+// Calls `put` with rows for each place, the place in them, and a count from 0. Each row is another, and
+// they are no more than half of the rows.
 template <typename Put>
-void for_each_row(const at::Tensor& tensor, std::uint64_t seed, std::int64_t turns,
-                  const Put& put) {
-  Rng rng(seed, "named values", 0);
+void for_each_row(const at::Tensor& tensor, const NamedRows& named, const Put& put) {
+  Rng rng(named.seed, "named values", 0);
   std::int64_t nth = 0, dim = -1, first = 0;
-  for (const Place& place : named_places(tensor)) {
+  for (const Place& place : named_places(tensor, named.places)) {
     const std::int64_t rows = tensor.numel() / tensor.size(place.dim);
     if (place.dim != dim) {
       nth = 0;
       first = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(rows)));
     }
     dim = place.dim;
-    for (std::int64_t turn = 0; turn < turns && nth < rows / 2; ++turn, ++nth)
+    for (std::int64_t turn = 0; turn < place.turns && nth < rows / 2; ++turn, ++nth)
       put(row_of(tensor, dim, (first + nth) % rows), place.index, nth);
   }
 }
 
 }  // namespace
 
-void put_in_rows(at::Tensor& tensor, std::uint64_t seed, std::span<const double> values) {
-  for_each_row(tensor, seed, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
+void put_in_rows(at::Tensor& tensor, const NamedRows& rows, std::span<const double> values) {
+  for_each_row(tensor, rows, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
     // Another special value would hide this one from a question about the whole row.
     if (row.element_size() > 1) row.masked_fill_(row.isfinite().logical_not_(), 0.5);
     row.select(0, index).fill_(values[static_cast<std::size_t>(nth) % values.size()]);
   });
 }
 
-void put_extremes(at::Tensor& tensor, std::uint64_t seed, std::span<const double> numbers,
+void put_extremes(at::Tensor& tensor, const NamedRows& rows, std::span<const double> numbers,
                   IfNarrow if_narrow) {
   // No more elements than this become extremes. Each of them then has a value of its own, because
   // places among equal values have no one order.
@@ -81,7 +84,7 @@ void put_extremes(at::Tensor& tensor, std::uint64_t seed, std::span<const double
     tensor.copy_(at::where(tensor > largest - most, tensor - most, tensor));
   }
   std::int64_t left = most;  // what is put later lies farther out
-  for_each_row(tensor, seed, 2, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
+  for_each_row(tensor, rows, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {
     const bool is_up = nth % 2 == 0;
     if (left == 0) return;
     const std::int64_t apart = has_room ? --left : 0;

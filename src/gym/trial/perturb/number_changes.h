@@ -42,6 +42,7 @@ struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
   const plan::analysis::ForwardFacts& facts;
   const CandidateNumbers* candidate = nullptr;
+  std::vector<std::int64_t> places = {};  // that the candidate's code names
 };
 device::InputChange of_whole(Perturbation kind, const plan::analysis::InputDraw& draw,
                              const OfWhole& known, Rng& rng);

@@ -201,12 +201,22 @@ void add_noise(at::Tensor& tensor) {
   tensor.copy_(at::where(tensor == 0, factor, tensor * factor));
 }
 
-// Each row gets the two largest numbers at places of their own.
-void put_two_largest(at::Tensor& tensor, std::int64_t largest) {
+// Each row gets the two largest numbers at places of their own. In some rows the largest stands at the
+// last index, in the middle, or at one of the places or beside it.
+void put_two_largest(at::Tensor& tensor, const pattern::Near& near, std::uint64_t seed) {
   if (tensor.dim() == 0 || tensor.size(-1) < 2) return;
-  const std::int64_t length = tensor.size(-1);
+  const std::int64_t length = tensor.size(-1), largest = near.largest;
   at::Tensor rows = tensor.view({-1, length});
-  const at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);
+  std::vector<std::int64_t> named = {length - 1, length / 2};
+  for (const std::int64_t place : near.places)
+    for (const std::int64_t index : {place - 1, place})
+      if (index >= 0 && index < length) named.push_back(index);
+  const std::int64_t count = std::min(std::ssize(named), rows.size(0) / 2);
+  named.resize(static_cast<std::size_t>(count));
+  at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);
+  Rng rng(seed, "largest", 0);
+  first.narrow(0, random_place(rows.size(0) - count + 1, rng), count)
+      .copy_(at::tensor(named, at::kLong).unsqueeze(1));
   const at::Tensor further = random_places(rows.size(0), length - 1, rows).unsqueeze(1);
   rows.scatter_(1, first, largest);
   rows.scatter_(1, (first + 1 + further).remainder(length), largest - 1);
@@ -295,7 +305,7 @@ void make_scaled_ties(at::Tensor& tensor, const pattern::ScaledTies& ties, std::
   slice.copy_(at::where(chance_like(slice).lt(0.5).to(at::kBool), ties.largest, -ties.largest));
 }
 
-void put_specials(at::Tensor& tensor, std::uint64_t seed) {
+void put_specials(at::Tensor& tensor, const NamedRows& rows) {
   constexpr double endless = std::numeric_limits<double>::infinity();
   constexpr std::int64_t one_in = 512;
   constexpr auto specials =
@@ -304,7 +314,7 @@ void put_specials(at::Tensor& tensor, std::uint64_t seed) {
   for (const double special : specials)
     all.index_fill_(0, random_places(1 + all.numel() / one_in, all.numel(), all), special);
   // Infinity comes first, because a question for infinities does not ask for NaN.
-  put_in_rows(tensor, seed, specials);
+  put_in_rows(tensor, rows, specials);
 }
 
 // Applies each pattern to a tensor whose elements lie in order.
@@ -325,13 +335,13 @@ struct Applier {
   void operator()(const pattern::Skewed& skewed) const {
     skew(tensor);
     put_numbers(tensor, skewed.numbers);
-    put_extremes(tensor, seed, skewed.numbers, IfNarrow::equal_extremes);
+    put_extremes(tensor, {seed, skewed.places}, skewed.numbers, IfNarrow::equal_extremes);
   }
   void operator()(const pattern::Extremes& extremes) const {
     put_numbers(tensor, extremes.numbers);
-    put_extremes(tensor, seed, extremes.numbers, IfNarrow::nothing);
+    put_extremes(tensor, {seed, extremes.places}, extremes.numbers, IfNarrow::nothing);
   }
-  void operator()(const pattern::Near& near) const { put_two_largest(tensor, near.largest); }
+  void operator()(const pattern::Near& near) const { put_two_largest(tensor, near, seed); }
   void operator()(const pattern::NearAll& near) const {
     put_large_neighbours(tensor, near.largest);
   }
@@ -342,7 +352,9 @@ struct Applier {
   void operator()(const pattern::Close&) const { put_neighbours(tensor); }
   void operator()(const pattern::Truths& truths) const { put_truths(tensor, truths, seed); }
   void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }
-  void operator()(const pattern::Specials&) const { put_specials(tensor, seed); }
+  void operator()(const pattern::Specials& specials) const {
+    put_specials(tensor, {seed, specials.places});
+  }
   void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
   void operator()(const pattern::Listed&) const { change_listed(tensor); }
   void operator()(const pattern::SmallRows& small) const { make_rows_small(tensor, small); }
