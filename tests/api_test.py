@@ -221,7 +221,13 @@ class RemoteModel(model_server.ModelServerTest):
         self.runs_in(self.folder, "import act_triton_test as test; test.test_replacement_1()")
         self.refused(self.run_program(*words, "--patch", self.folder / "act.txt"), "must end in .py")
         self.refused(self.run_program(*words, "--patch", self.folder / "act-triton.py"), "act-triton", "import")
-        self.refused(self.run_program("write", TASK, "--model", "openai:big", "--patch", "x.py"), "name it as", ":NAME")
+
+    def test_write_makes_a_replacement_of_a_files_model(self):
+        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate",
+                                "--patch", self.folder / "model_triton.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.runs_in(self.folder, "import model_triton_test as test; test.test_replacement_of_1()")
+        self.assertIn(f"Takes the place of Model of {TASK}", (self.folder / "model_triton.py").read_text())
 
     def test_mistakes_are_one_line(self):
         words = ("write", TASK, "--model", "openai:big")

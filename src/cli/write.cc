@@ -246,9 +246,6 @@ Status review_best(Writing& writing, const search::Attempt& best) {
 
 Status check_patch(const WriteOptions& options) {
   if (options.patch.empty()) return ok();
-  if (!modules::names_a_module(options.module))
-    return fail("--patch replaces a class or function of your code: name it as {}:NAME",
-                options.module);
   if (!options.patch.ends_with(".py")) return fail("--patch {}: must end in .py", options.patch);
   if (!modules::is_python_name(std::filesystem::path(options.patch).stem().string()))
     return fail(
@@ -325,6 +322,10 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_patch(options));
   TRY(check_edits(options));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
+  if (!options.patch.empty() && !modules::names_a_module(options.module)) {
+    TRY_ASSIGN(made, modules::module_of_file(std::move(made.tasks.front())));
+    made.file = options.module;
+  }
   std::vector<Task>& tasks = made.tasks;
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
   TRY(find_model(options.model));
@@ -365,9 +366,9 @@ void add_write_command(CLI::App& app, Run& run) {
       "the module's first line, where that is \"# instruction: TEXT\")");
   add_model_options(*command, options->model);
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
-  command->add_option(
-      "--patch", options->patch,
-      "Write a module here that takes the place of your class or function, and a test beside it");
+  command->add_option("--patch", options->patch,
+                      "Write a module here that takes the place of your class or function, or of "
+                      "the Model of a file, and a test beside it");
   const CLI::Option* strategy =
       add_choice(*command, "--strategy", options->strategy,
                  "How the next attempts follow from the earlier ones. With --turns the default is "
