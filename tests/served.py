@@ -1,17 +1,22 @@
-"""What the tests of `tritonsmith serve` need: the model behind the server, the running server, and the records of a run.
+"""What the tests of `tritonsmith serve` need: the model behind the server, the running server, the browser, and the records of a run.
 
 The program that imports this module is called with the path of tritonsmith.
 """
 import contextlib
 import http.server
 import json
+import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import unittest
 import urllib.request
+
+import chromium
 
 BINARY = sys.argv.pop(1)
 TESTS = pathlib.Path(__file__).resolve().parent
@@ -105,3 +110,39 @@ class Served:
         self.process.wait(60)
         self.reader.join()
         self.process.stderr.close()
+
+
+class ServeTest(unittest.TestCase):
+    """A test with the model, a folder of its own, and a browser if Chromium is installed. SCREENSHOTS=FOLDER keeps pictures."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        threading.Thread(target=cls.model.serve_forever, daemon=True).start()
+        cls.model_url = f"http://127.0.0.1:{cls.model.server_port}/v1"
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.browser = chromium.Browser() if chromium.PROGRAM else None
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.browser:
+            cls.browser.close()
+        cls.model.shutdown()
+        cls.model.server_close()
+        cls.temporary.cleanup()
+
+    def let_the_model_answer(self, times):
+        """The model gives so many answers, and further ones as the returned semaphore is released, until the test ends."""
+        Model.gate = threading.Semaphore(times)
+        self.addCleanup(setattr, Model, "gate", None)
+        return Model.gate
+
+    def page(self, *size):
+        if self.browser is None:
+            self.skipTest("no Chromium is installed")
+        return self.browser.page(*size)
+
+    def keep(self, page, name):
+        if "SCREENSHOTS" in os.environ:
+            page.screenshot(f"{os.environ['SCREENSHOTS']}/{name}.png")
