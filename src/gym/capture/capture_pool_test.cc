@@ -411,7 +411,7 @@ TEST(CompilerPool, WhoeverKillsPtxasTwiceMayBeAnother) {
 }
 
 TEST(CompilerPool, WorkersAreRecycled) {
-  const auto pool = pool_of({.slots = 1, .compiles_per_worker = 2});
+  const auto pool = pool_of({.slots = 1, .compilers = 1, .compiles_per_worker = 2});
   std::vector<std::string> workers;
   for (int i = 0; i < 4; ++i) {
     const std::string text = told(pool->compile_now({.code = fmt::format("k {}", i)}));
