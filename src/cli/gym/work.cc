@@ -97,7 +97,7 @@ Status capture_for_store(const WorkOptions& options, const WorkConfig& config) {
   if (capture.compile_cache_directory.empty())
     capture.compile_cache_directory =
         std::filesystem::path(config.judge.directory) / gym::api::kKernelsDirectory;
-  // Before the pool, whose start takes seconds: a signal in that time is an end in good order too.
+  // The pool takes seconds to start. A signal in that time, too, ends the program in good order.
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   TRY_ASSIGN(const auto pool, gym::capture::CapturePool::start(capture));
   gym::steps::StepQueue queue(std::move(settings));

@@ -11,4 +11,7 @@ struct PageFile {
 };
 std::span<const PageFile> page_files();
 
+// Returns the bytes of the file, which must exist.
+std::string_view page_file(std::string_view name);
+
 }  // namespace tritonsmith::serve::web

@@ -19,7 +19,7 @@ using assistant::Assistant;
 using openai::CallError;
 using openai::ReplyStream;
 
-constexpr std::string_view kPage = "index.html";
+constexpr std::string_view kIcon = "/icon.svg";
 constexpr std::string_view kChat = "/v1/chat/completions";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
@@ -43,19 +43,9 @@ WebReply reply_of(openai::CallResult<std::unique_ptr<ReplyStream>> answer, bool 
           .stream = *std::move(answer)};
 }
 
-std::string_view type_of(std::string_view name) {
-  if (name.ends_with(".html")) return "text/html; charset=utf-8";
-  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
-  if (name.ends_with(".css")) return "text/css; charset=utf-8";
-  return "image/svg+xml";
-}
-
-// The page's file for a path, or nullptr. A link to a search or a run is the page itself.
-const PageFile* page_file(std::string_view path) {
-  const bool is_page = path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
-  for (const PageFile& each : page_files())
-    if (each.name == (is_page ? kPage : path.substr(1))) return &each;
-  return nullptr;
+// A link to a search or a run is the page itself.
+bool is_page(std::string_view path) {
+  return path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
 }
 
 // Reads a number of a path, up to the next slash, which is removed with it.
@@ -110,18 +100,17 @@ WebReply refusal(const CallError& error) {
 }
 
 bool Routes::is_public(std::string_view path) {
-  return path == "/health" || page_file(path) != nullptr;
+  return path == "/health" || path == kIcon || is_page(path);
 }
 
 WebReply Routes::answer(const WebCall& call) const {
   const bool gets = call.method == "GET" || call.method == "HEAD";
   const std::string& path = call.path;
   if (gets) {
-    if (const PageFile* file = page_file(path)) {
-      const bool is_page = file->name == kPage;
-      return {.content_type = std::string(type_of(file->name)),
-              .body = is_page ? whole_page().html : std::string(file->bytes)};
-    }
+    if (is_page(path))
+      return {.content_type = "text/html; charset=utf-8", .body = whole_page().html};
+    if (path == kIcon)
+      return {.content_type = "image/svg+xml", .body = std::string(page_file(kIcon.substr(1)))};
     if (path == "/v1/models") return models();
     if (path == "/health") return health();
     if (path == "/metrics") return metrics();

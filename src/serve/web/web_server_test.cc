@@ -376,6 +376,8 @@ TEST(WebServer, SendsThePageWhole) {
   const auto page = server.client().Get("/");
   EXPECT_EQ(page->body.find("<script src"), std::string::npos);
   EXPECT_EQ(page->body.find("stylesheet"), std::string::npos);
+  EXPECT_EQ(server.client().Get("/icon.svg")->get_header_value("Content-Type"), "image/svg+xml");
+  EXPECT_EQ(server.client().Get("/app.js")->status, 404) << "it stands in the page";
   const std::size_t begin = page->body.find("<script>") + 8, end = page->body.find("</script>");
   ASSERT_LT(begin, end);
   const std::string script = page->body.substr(begin, end - begin);

@@ -12,13 +12,6 @@
 namespace tritonsmith::serve::web {
 namespace {
 
-std::string_view bytes_of(std::string_view name) {
-  const auto files = page_files();
-  const auto file = std::ranges::find(files, name, &PageFile::name);
-  CHECK(file != files.end(), "the page names {}, which is no file of it", name);
-  return file->bytes;
-}
-
 // Takes the tags before/NAME/after, with the end of their line, out of the page. Returns the bytes of
 // the files that they name, in order.
 std::string take_files(std::string& html, std::string_view before, std::string_view after) {
@@ -26,10 +19,9 @@ std::string take_files(std::string& html, std::string_view before, std::string_v
   for (std::size_t at = html.find(before); at != std::string::npos; at = html.find(before, at)) {
     const std::size_t name = at + before.size(), end = html.find(after, name);
     CHECK(end != std::string::npos, "a tag of the page has another form: {}", before);
-    all += bytes_of(std::string_view(html).substr(name, end - name));
-    const std::size_t line = html.find('\n', end);
-    html.erase(html.rfind('\n', at) + 1, line - html.rfind('\n', at));
-    at = 0;
+    all += page_file(std::string_view(html).substr(name, end - name));
+    at = html.rfind('\n', at) + 1;  // where its line begins
+    html.erase(at, html.find('\n', end) + 1 - at);
   }
   return all;
 }
@@ -47,13 +39,13 @@ std::string hash_source(std::string_view text) {
 }
 
 WholePage make_page() {
-  std::string html(bytes_of("index.html"));
+  std::string html(page_file("index.html"));
   const std::string style = take_files(html, "<link rel=\"stylesheet\" href=\"/", "\">");
   const std::string script = take_files(html, "<script src=\"/", "\" defer></script>");
   put_before(html, "</head>", "<style>" + style + "</style>\n");
   put_before(html, "</body>", "<script>" + script + "</script>\n");
   return {.html = std::move(html),
-          .policy = fmt::format("default-src 'self'; script-src 'self' {}; style-src 'self' {}; "
+          .policy = fmt::format("default-src 'self'; script-src {}; style-src {}; "
                                 "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
                                 "form-action 'none'",
                                 hash_source(script), hash_source(style))};

@@ -4,9 +4,9 @@
 
 #include <span>
 
+#include "gym/device/device.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
-#include "gym/trial/perturb/number_changes.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gym/trial/perturb/element_moves.h"
+#include "gym/trial/perturb/named_values.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -19,11 +20,11 @@ NamedElements::NamedElements(const at::Tensor& tensor, const device::pattern::En
     if (tensor.size(dim) > 1) add_pairs(dim, tensor.size(dim) - 1, ends.reach);
     if (has_middle && !ends.middle_first) add_pairs(dim, tensor.size(dim) / 2, ends.reach);
   }
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim)
-    for (const std::int64_t place : ends.places)
-      for (const std::int64_t index : {place - 1, place})
-        if (index >= 0 && index < tensor.size(dim) && tensor.size(dim) > 2)
-          add_pairs(dim, index, ends.reach);
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (tensor.size(dim) <= 2) continue;
+    for (const std::int64_t index : indices_beside(ends.places, tensor.size(dim)))
+      add_pairs(dim, index, ends.reach);
+  }
   std::vector<std::int64_t> at;
   std::vector<double> by;
   for (const auto& [place, move] : moves_) {

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/rng.h"
 
@@ -24,9 +23,7 @@ std::vector<Place> named_places(const at::Tensor& tensor, std::span<const std::i
     if (size < fewest || tensor.numel() / size < fewest_rows) continue;
     places.push_back({dim, size - 1});
     places.push_back({dim, size / 2});
-    for (const std::int64_t place : given)
-      for (const std::int64_t index : {place - 1, place})
-        if (index >= 0 && index < size) places.push_back({dim, index, 1});
+    for (const std::int64_t index : indices_beside(given, size)) places.push_back({dim, index, 1});
   }
   return places;
 }
@@ -60,6 +57,14 @@ void for_each_row(const at::Tensor& tensor, const NamedRows& named, const Put& p
 }
 
 }  // namespace
+
+std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> places, std::int64_t size) {
+  std::vector<std::int64_t> indices;
+  for (const std::int64_t place : places)
+    for (const std::int64_t index : {place - 1, place})
+      if (index >= 0 && index < size) indices.push_back(index);
+  return indices;
+}
 
 void put_in_rows(at::Tensor& tensor, const NamedRows& rows, std::span<const double> values) {
   for_each_row(tensor, rows, [&](const at::Tensor& row, std::int64_t index, std::int64_t nth) {

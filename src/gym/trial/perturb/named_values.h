@@ -11,6 +11,10 @@
 
 namespace tritonsmith::gym::trial {
 
+// Returns those of the places, and of the indices just before them, that lie in a dimension of this
+// size. An index may appear twice.
+std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> places, std::int64_t size);
+
 struct NamedRows {
   std::uint64_t seed = 0;
   std::span<const std::int64_t> places = {};  // indices along any dimension

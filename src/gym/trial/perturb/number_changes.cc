@@ -60,14 +60,13 @@ device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const
                            .fills_small = known.facts.looks_up_numbers};
   if (kind != Perturbation::scaled) return {};
   const auto largest = static_cast<std::int64_t>(draw.high);
-  std::vector<std::int64_t> places = known.places;
   if (draw.high - draw.low > kBeyondFloats) {
-    if (known.facts.gives_places) return pattern::Near{largest, std::move(places)};
+    if (known.facts.gives_places) return pattern::Near{largest, known.places};
     if (known.facts.compares_inputs) return pattern::NearAll{largest};
   }
   if (known.facts.overwrites_places) return {};
-  if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known), std::move(places)};
-  return pattern::Skewed{met_by(draw, known), std::move(places)};
+  if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known), known.places};
+  return pattern::Skewed{met_by(draw, known), known.places};
 }
 
 }  // namespace

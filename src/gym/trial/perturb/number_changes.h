@@ -37,7 +37,7 @@ device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& 
 device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,
                               const plan::analysis::InputDraw& draw);
 
-// What a changed draw of whole numbers takes from the rest of the task and from the candidate.
+// The change of a draw of whole numbers depends on these parts of the task and of the candidate.
 struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
   const plan::analysis::ForwardFacts& facts;

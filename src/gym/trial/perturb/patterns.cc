@@ -207,10 +207,8 @@ void put_two_largest(at::Tensor& tensor, const pattern::Near& near, std::uint64_
   if (tensor.dim() == 0 || tensor.size(-1) < 2) return;
   const std::int64_t length = tensor.size(-1), largest = near.largest;
   at::Tensor rows = tensor.view({-1, length});
-  std::vector<std::int64_t> named = {length - 1, length / 2};
-  for (const std::int64_t place : near.places)
-    for (const std::int64_t index : {place - 1, place})
-      if (index >= 0 && index < length) named.push_back(index);
+  std::vector<std::int64_t> named = indices_beside(near.places, length);
+  named.insert(named.begin(), {length - 1, length / 2});
   const std::int64_t count = std::min(std::ssize(named), rows.size(0) / 2);
   named.resize(static_cast<std::size_t>(count));
   at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);

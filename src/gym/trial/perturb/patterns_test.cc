@@ -220,6 +220,28 @@ TEST(Pattern, AGridStaysBetweenTheBoundsOfADraw) {
   EXPECT_TRUE((whole + 50).remainder(12).eq(0).all().item<bool>());
 }
 
+// Whatever a kernel does at an index of its own, some row shows it.
+TEST(Pattern, WhatDecidesStandsAtPlacesOfTheCode) {
+  constexpr std::int64_t rows = 32, columns = 500, place = 333, largest = 1 << 30;
+  const std::vector<std::int64_t> places = {2048, place, 0};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor specials =
+        changed({.seed = seed, .pattern = pattern::Specials{places}}, at::zeros({rows, columns}));
+    EXPECT_TRUE(specials.select(1, place).isfinite().logical_not().any().item<bool>());
+    EXPECT_TRUE(specials.select(1, place - 1).isfinite().logical_not().any().item<bool>());
+    const at::Tensor whole = at::randint(1000, {rows, columns}, at::kLong);
+    for (const device::Pattern& pattern :
+         {device::Pattern(pattern::Near{largest, places}),
+          device::Pattern(pattern::Extremes{{-1000000, 1000000}, places}),
+          device::Pattern(pattern::Skewed{{-1000000, 1000000}, places})}) {
+      const at::Tensor numbers = changed({.seed = seed, .pattern = pattern}, whole.clone());
+      const at::Tensor decides =
+          numbers.argmax(1).eq(place).logical_or(numbers.argmin(1).eq(place));
+      EXPECT_TRUE(decides.any().item<bool>()) << pattern.index();
+    }
+  }
+}
+
 // A half stays a half when it is divided by the share of its group's largest size.
 TEST(Pattern, TheLargestSizeOfEachGroupIsTheNumber) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)

