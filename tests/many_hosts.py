@@ -33,6 +33,16 @@ TOKEN = "a-token-of-the-chaos-test"
 SERVER = next((path for path in ("/usr/bin/redis-server", "/usr/bin/redis-check-rdb") if os.path.exists(path)), None)
 
 
+def catches(process, signal_number):
+    """Whether the process has a handler for the signal. A program that has just been started has none yet."""
+    try:
+        with open(f"/proc/{process}/status") as status:
+            caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
+    except (OSError, StopIteration):
+        return False
+    return bool(caught >> (signal_number - 1) & 1)
+
+
 class Program:
     """A process of a host that is started again after its end, as an init system does."""
 
@@ -74,7 +84,10 @@ class Program:
             self.lock.release()
 
     def end(self, seconds=60):
-        """SIGTERM; returns the exit code."""
+        """SIGTERM, once the program listens for it; returns the exit code."""
+        deadline = time.monotonic() + seconds
+        while self.process.poll() is None and not catches(self.process.pid, signal.SIGTERM) and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.process.terminate()
         try:
             return self.process.wait(seconds)

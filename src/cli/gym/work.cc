@@ -90,15 +90,14 @@ std::string without_password(const std::string& url) {
 }
 
 // Runs until the signal. A host that captures has neither referees nor verdicts.
-Status capture_for_store(const WorkOptions& options, const WorkConfig& config) {
+Status capture_for_store(const WorkOptions& options, const WorkConfig& config,
+                         const StopSignal& stop) {
   TRY_ASSIGN(auto settings, step_queue(options));
   TRY_ASSIGN(std::string key, gym::service::read_store_key(options.capture_key_file));
   gym::capture::CaptureConfig capture = config.judge.capture;
   if (capture.compile_cache_directory.empty())
     capture.compile_cache_directory =
         std::filesystem::path(config.judge.directory) / gym::api::kKernelsDirectory;
-  // The pool takes seconds to start. A signal in that time, too, ends the program in good order.
-  TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   TRY_ASSIGN(const auto pool, gym::capture::CapturePool::start(capture));
   gym::steps::StepQueue queue(std::move(settings));
   // A few more steps than can run, so that the pool never has to wait.
@@ -130,7 +129,10 @@ Status work_for_store(const WorkOptions& options) {
   set_log_times(true);
   TRY(check_keys(options));
   TRY_ASSIGN(const WorkConfig config, read_config(options));
-  if (options.role == WorkRole::capture) return capture_for_store(options, config);
+  // To open the store and the pool takes seconds. A signal in that time, too, ends the program in good
+  // order.
+  TRY_ASSIGN(const StopSignal stop, StopSignal::install());
+  if (options.role == WorkRole::capture) return capture_for_store(options, config, stop);
   MakePool make_pool;
   if (options.role == WorkRole::judge) {
     TRY_ASSIGN(make_pool, pool_of_store(options));
@@ -145,7 +147,6 @@ Status work_for_store(const WorkOptions& options) {
                                                  [&known](const gym::api::JudgeJob& job) {
                                                    return known->find(job);
                                                  }));
-  TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::service::ServiceMetrics metrics;
   gym::service::WorkerSettings settings = watching_gpus(config.judge);
   settings.is_alone = false;
