@@ -7,7 +7,7 @@ namespace tritonsmith::curriculum {
 
 namespace {
 
-const std::map<Op, std::vector<std::string>> kForms = {
+const std::map<Op, std::vector<std::string>> kTorchForms = {
     {Op::relu, {"torch.relu({x})", "F.relu({x})", "{x}.relu()", "{x}.clamp(min=0)"}},
     {Op::leaky_relu, {"F.leaky_relu({x}, {0})", "F.leaky_relu({x}, negative_slope={0})"}},
     {Op::elu, {"F.elu({x})"}},
@@ -86,8 +86,8 @@ const std::map<Op, std::vector<std::string>> kForms = {
 }  // namespace
 
 const std::vector<std::string>& torch_forms(Op op) {
-  const auto found = kForms.find(op);
-  CHECK(found != kForms.end(), "no PyTorch form of {}", describe(op).name);
+  const auto found = kTorchForms.find(op);
+  CHECK(found != kTorchForms.end(), "no PyTorch form of {}", describe(op).name);
   return found->second;
 }
 

@@ -8,7 +8,7 @@ namespace tritonsmith::curriculum {
 
 namespace {
 
-const std::map<Op, std::string_view> kForms = {
+const std::map<Op, std::string_view> kTritonForms = {
     {Op::relu, "tl.maximum({x}, 0)"},
     {Op::leaky_relu, "tl.where({x} > 0, {x}, {x} * {0})"},
     {Op::elu, "tl.where({x} > 0, {x}, tl.exp({x}) - 1)"},
@@ -66,8 +66,8 @@ const std::map<Op, std::string_view> kForms = {
 }  // namespace
 
 std::string_view triton_form(Op op) {
-  const auto found = kForms.find(op);
-  CHECK(found != kForms.end(), "no Triton form of {}", describe(op).name);
+  const auto found = kTritonForms.find(op);
+  CHECK(found != kTritonForms.end(), "no Triton form of {}", describe(op).name);
   return found->second;
 }
 
