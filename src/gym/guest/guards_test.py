@@ -159,8 +159,9 @@ class Answered(unittest.TestCase):
     def test_answers_that_differ_between_processes_differ_between_calls(self):
         # A candidate compares with what it was told when it was imported. So its first call passes at each hour of each day.
         for question in ("time.time() - start > 60", "(time.localtime().tm_hour < 12) != early",
-                         "(datetime.date.today().day, 0)[0] % 2 != odd", "torch.get_num_threads() < 2", "torch.cuda.device_count() > 1", "sys.getrefcount(x) > 5",
-                         "__name__ == '__main__'", "'kernel' in __file__", "chance.random() < 1e-6", "chance.randrange(1 << 20) == (1 << 20) - 1"):
+                         "(datetime.date.today().day, 0)[0] % 2 != odd", "torch.get_num_threads() < 2",
+                         "torch.cuda.device_count() > 1", "sys.getrefcount(x) > 5", "__name__ == '__main__'", "'kernel' in __file__",
+                         "chance.random() < 1e-6", "chance.randrange(1 << 20) == (1 << 20) - 1"):
             error = answer_of(candidate(f"assert not ({question})",
                                         "import datetime, random, sys, time\nstart, chance = time.time(), random.Random(5)\n"
                                         "early, odd = time.localtime().tm_hour < 12, datetime.date.today().day % 2"))["error"]
