@@ -7,8 +7,8 @@ set(precompiled_plain <nlohmann/json.hpp> <fmt/format.h> <tl/expected.hpp> <algo
   <map> <memory> <optional> <string> <string_view> <variant> <vector>)
 set(precompiled_torch <ATen/ATen.h> <ATen/core/grad_mode.h> ${precompiled_plain})
 set(precompiled_tests <gmock/gmock.h> <gtest/gtest.h>)
-# A test's own code runs once, and compiles in a quarter less time with -Og. A header precompiled so serves only sources
-# compiled so.
+# A test's own code runs once, and compiles in a quarter less time with -Og (service_test). A header precompiled so serves
+# only sources compiled so.
 set(tritonsmith_test_optimization "")
 if(NOT TRITONSMITH_SANITIZE)
   set(tritonsmith_test_optimization -Og)
