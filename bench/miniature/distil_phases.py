@@ -63,12 +63,11 @@ class Distillation(Study):
                   'teacher.styles=["compact"]', "--set", "teacher.per_task=1", "--set", "teacher.mistakes=0.5",
                   "--out", self.out / "examples.jsonl")
 
-    def make_model(self, name, seed, width, layers):
+    def make_start(self, name, seed, width, layers):
         """Writes an untrained model. Its tokenizer is learnt from the same examples, so it is the same for all."""
         settings = [f"seed={seed}", f"vocabulary={self.scale.vocabulary}", *model_settings(width, layers)]
-        self.call(f"make-{name}", "model", "make", "--examples", self.out / "examples.jsonl", "--out",
-                  self.out / "start" / name, *[part for each in settings for part in ("--set", each)])
         model = self.out / "start" / name
+        self.make_model(f"make-{name}", model, settings)
         if not any(each["model"] == name.partition("-")[0] for each in records(self.out / "models.jsonl")):
             line = {"model": name.partition("-")[0], "parameters": parameters_of(model)}
             with (self.out / "models.jsonl").open("a") as models:
@@ -102,7 +101,7 @@ class Distillation(Study):
 
     def make_teacher(self):
         scale = self.scale
-        start = self.make_model("teacher", 1, scale.teacher_width, scale.teacher_layers)
+        start = self.make_start("teacher", 1, scale.teacher_width, scale.teacher_layers)
         self.supervise("teacher-sft", 1, start, "examples.jsonl", scale.teacher_sft_steps, TEACHER_SFT_RATE)
         sft = self.trained("teacher-sft", scale.teacher_sft_steps)
         self.evaluate_model("teacher-sft", sft)
@@ -120,7 +119,7 @@ class Distillation(Study):
     def train_student(self, stages, seed):
         name, scale = self.student(stages, seed), self.scale
         if not stages:
-            start = self.make_model(f"student-seed{seed}", seed, scale.student_width, scale.student_layers)
+            start = self.make_start(f"student-seed{seed}", seed, scale.student_width, scale.student_layers)
             self.supervise(name, seed, start, "examples.jsonl", scale.warm_up_steps, STUDENT_SFT_RATE)
         elif stages[-1] in ("more", "answers"):
             examples = "examples.jsonl" if stages[-1] == "more" else "answers.jsonl"

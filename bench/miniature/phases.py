@@ -6,6 +6,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -145,6 +146,14 @@ class Study:
         else:
             raise SystemExit(f"{phase} failed (exit {code}): {said_since(log, begins)}")
 
+    def make_model(self, phase, model, settings):
+        """Writes an untrained model. A command that was stopped may have left a whole or half model, and `model make`
+        refuses a directory that holds one, so this removes what an unfinished call left."""
+        if not (self.out / "done" / phase).exists():
+            shutil.rmtree(model, ignore_errors=True)
+        self.call(phase, "model", "make", "--examples", self.out / "examples.jsonl", "--out", model,
+                  *[part for each in settings for part in ("--set", each)])
+
     def run_until_time_is_over(self, command, log):
         with log.open("a") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
@@ -168,9 +177,7 @@ class Study:
                   "--references", self.out / "references.jsonl", "--out", self.out / "examples.jsonl")
 
     def warm_up(self):
-        settings = [part for each in self.scale.model for part in ("--set", each)]
-        self.call("model", "model", "make", "--examples", self.out / "examples.jsonl", "--out", self.out / "start",
-                  *settings)
+        self.make_model("model", self.out / "start", self.scale.model)
         config = {
             "run.dir": str(self.out / "sft"), "run.seed": 1, "run.steps": self.scale.sft_steps,
             "model.path": str(self.out / "start"), "model.device": self.device,

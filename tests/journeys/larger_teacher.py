@@ -16,6 +16,9 @@ import time
 
 BINARY = pathlib.Path(os.environ["TRITONSMITH_BINARY"]).resolve()
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "miniature" / "larger_teacher.py"
+sys.path.insert(0, str(SCRIPT.parent))
+from pack import unpack  # noqa: E402
+
 STAGES = ["warm-up", "answers", "answers-on-policy", "answers-on-policy-rl"]
 
 
@@ -48,6 +51,13 @@ def main():
         accepted = [each for each in lines(out / "distil" / "samples.jsonl") if each["verdict"]["accepted"]]
         assert taught and {each["kernel"] for each in taught} <= {each["kernel"] for each in accepted}, taught
         shutil.rmtree(out)
+
+        # As if `model make` had been stopped just before its end: the model is there, and the phase is not done.
+        unpack(parcel, out)
+        if not (out / "done" / "make-student-seed1").exists():
+            model = out / "start" / "student-seed1"
+            model.mkdir(parents=True, exist_ok=True)
+            (model / "config.json").write_text("{}")
 
         process = study(out, parcel)
         said = process.communicate(timeout=550)[0]
