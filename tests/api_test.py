@@ -96,6 +96,17 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
 
+    def test_write_prepares_the_file_before_it_asks(self):
+        words = ("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", "--out")
+        (self.folder / "a_file").write_text("")
+        for out, said in ((self.folder, "is a directory; name a file"), (self.folder / "a_file/relu.py", "Not a directory")):
+            done = self.run_program(*words, out)
+            self.refused(done, said)
+        self.assertEqual(self.server.bodies, [])
+        out = self.folder / "new/folder/relu_triton.py"
+        done = self.run_program(*words, out)
+        self.assertEqual((done.returncode, done.stdout, out.read_text().strip()), (0, "", KERNEL.strip()), done.stderr)
+
     @unittest.skipIf(HAS_GPU, "there is a GPU")
     def test_without_a_gpu_no_ptx_is_edited(self):
         out = self.folder / "relu_triton.py"

@@ -58,7 +58,7 @@ function stateText(search) {
   if (state === "running")
     return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
   if (state === "done")
-    return `Done after ${search.seconds.toFixed(0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
+    return `Done after ${search.seconds.toFixed(search.seconds < 10 ? 1 : 0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
   return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
 }
 
@@ -107,7 +107,8 @@ function drawAttempt(attempt) {
   add("quiet", String(number + 1));
   add("state", isIdeas(attempt) ? "ideas in words"
     : (number === shown.search.best ? "best, " : "") + (verdict.accepted ? "accepted" : verdict.error?.class ?? "refused"));
-  add("quiet", verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : attempt.turn ? `turn ${attempt.turn + 1}` : originOf(attempt));
+  const origin = attempt.turn ? `turn ${attempt.turn + 1}` : originOf(attempt);
+  add("quiet", Number.isInteger(attempt.same_as) ? originOf(attempt) : verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : origin);
   if (reason(verdict) && !isIdeas(attempt)) add("why", reason(verdict));
   button.addEventListener("click", () => {
     shown.chosen = number;
@@ -188,7 +189,7 @@ function marksOf(verdict) {
 
 // Offers the kernel, the module, and how the kernel differs from the module or another attempt.
 function offerViews(attempt) {
-  const others = shown.attempts.filter(each => each.kernel && each.number !== attempt.number);
+  const others = shown.attempts.filter(each => each.kernel && each.kernel !== attempt.kernel && !Number.isInteger(each.same_as));
   const views = [["kernel", "The kernel"], ["module", "The module"], ["both", "The kernel beside the module"]];
   if (attempt.kernel) {
     views.push(["from-module", "Difference from the module"]);

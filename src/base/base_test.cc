@@ -160,6 +160,20 @@ TEST(LineWriter, CutsTheUnfinishedLineThatACrashLeft) {
   EXPECT_EQ(*read_file(path), "one\nthree\n");
 }
 
+TEST(File, PreparesThePlaceOfAResult) {
+  const auto dir = TempDir::make("base-test");
+  ASSERT_TRUE(dir);
+  const auto file = dir->path() / "new" / "folder" / "result.py";
+  ASSERT_TRUE(prepare_output_file(file));
+  EXPECT_TRUE(std::filesystem::is_empty(file.parent_path()));
+  EXPECT_TRUE(write_file_atomic(file, "x"));
+  EXPECT_TRUE(prepare_output_file(file));
+  EXPECT_EQ(*read_file(file), "x");
+  EXPECT_EQ(prepare_output_file(file.parent_path()).error().message,
+            file.parent_path().string() + " is a directory; name a file");
+  EXPECT_FALSE(prepare_output_file(file / "below_a_file"));
+}
+
 TEST(File, NamesTheFileItCannotReadOrWrite) {
   EXPECT_EQ(read_file("/no/such/file").error().message,
             "cannot open /no/such/file: No such file or directory");

@@ -102,6 +102,19 @@ Status make_directories(const fs::path& path) {
   return ok();
 }
 
+Status prepare_output_file(const fs::path& path) {
+  std::error_code ignored;
+  if (!path.has_filename() || fs::is_directory(path, ignored))
+    return fail("{} is a directory; name a file", path.string());
+  if (path.has_parent_path()) TRY(make_directories(path.parent_path()));
+  const fs::path probe = path.string() + fmt::format(".new-{}", ::getpid());
+  const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return fail_errno(fmt::format("cannot write {}", path.string()));
+  ::close(fd);
+  ::unlink(probe.c_str());
+  return ok();
+}
+
 Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> entries;
   std::error_code code;

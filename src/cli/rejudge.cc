@@ -165,6 +165,7 @@ Result<ExitCode> rejudge_records(const RejudgeOptions& options) {
                                  .backend = options.backend,
                                  .trials = options.trials,
                                  .use_store = options.use_store};
+  if (!options.out.empty()) TRY(prepare_output_file(options.out));
   LineUp line_up;
   TRY_ASSIGN(line_up.tasks, tasks_by_id(options));
   for (const std::string& file : options.records) TRY(add_suspects(file, options, line_up));

@@ -31,6 +31,8 @@ Status check_baseline(const std::vector<Evaluation>& evaluations, const std::str
 }
 
 Status write_report(const ReportOptions& options) {
+  for (const std::string& file : {options.html, options.markdown})
+    if (!file.empty()) TRY(prepare_output_file(file));
   std::vector<report::RunRecords> runs;
   std::vector<Evaluation> evaluations;
   for (const std::string& directory : options.directories) {

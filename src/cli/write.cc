@@ -318,9 +318,26 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
   return best;
 }
 
+// Whoever paid for the search gets the kernel, also if its file cannot be written any more.
+Result<ExitCode> save_kernel(const std::string& kernel, const search::History& history,
+                             const std::string& out) {
+  if (out.empty()) {
+    hand_over(kernel);
+    return ExitCode::done;
+  }
+  if (auto written = write_file_atomic(out, kernel); !written) {
+    hand_over(kernel);
+    return fail("{}; the kernel went to standard output instead", written.error().message);
+  }
+  TRY(write_edits(history, out));
+  return ExitCode::done;
+}
+
 Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_patch(options));
   TRY(check_edits(options));
+  for (const std::string& file : {options.out, options.patch})
+    if (!file.empty()) TRY(prepare_output_file(file));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
   if (!options.patch.empty() && !modules::names_a_module(options.module)) {
     TRY_ASSIGN(made, modules::module_of_file(std::move(made.tasks.front())));
@@ -345,14 +362,10 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   const search::Attempt& best = *found;
   TRY(review_best(writing, best));
   log_each_task(tasks, writing.judge->accepted(best.kernel));
+  TRY_ASSIGN(const ExitCode code,
+             save_kernel(best.kernel + "\n", writing.search->history(), options.out));
   if (!options.patch.empty()) TRY(write_patch(options.patch, made, best.kernel));
-  if (options.out.empty()) {
-    hand_over(best.kernel + "\n");
-    return ExitCode::done;
-  }
-  TRY(write_file_atomic(options.out, best.kernel + "\n"));
-  TRY(write_edits(writing.search->history(), options.out));
-  return ExitCode::done;
+  return code;
 }
 
 void add_write_command(CLI::App& app, Run& run) {

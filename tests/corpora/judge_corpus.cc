@@ -20,6 +20,7 @@
 // --list prints file and end, whatever the table says. The exit code is 1 if a file ended
 // differently, 2 if the judge failed.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -247,6 +248,9 @@ Result<int> run_under_secrets(const Options& options) {
       double& least = smallest.try_emplace(jobs[k].file, *margin).first->second;
       least = std::min(least, *margin);
     }
+    fmt::print("secret {} of {}: {} files, after {:.0f} s\n", secret + 1, options.secrets,
+               jobs.size(), watch.milliseconds() / 1000);
+    std::fflush(stdout);  // whoever stops the program sees how far it came
   }
   std::vector<std::pair<double, std::string>> margins;
   for (const auto& [file, margin] : smallest) margins.emplace_back(margin, file);

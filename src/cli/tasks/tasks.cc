@@ -117,6 +117,8 @@ Status teach_tasks(const TasksOptions& options) {
   }
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
   TRY(apply_settings(config, settings, "--set"));
+  for (const std::string& file : {options.out, options.references})
+    if (!file.empty()) TRY(prepare_output_file(file));
   config.curriculum.heldout = 0;  // the teacher says nothing about them
   const auto lessons = curriculum::make_lessons(config.curriculum);
   std::unique_ptr<gym::api::Judge> judge;
@@ -129,9 +131,7 @@ Status teach_tasks(const TasksOptions& options) {
     return judge.get();
   };
   TRY_ASSIGN(const Taught taught, teaching_examples(lessons, teaching));
-  const std::filesystem::path out = options.out;
-  if (out.has_parent_path()) TRY(make_directories(out.parent_path()));
-  TRY(write_file_atomic(out, train::sft_examples_to_jsonl(taught.examples)));
+  TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(taught.examples)));
   if (!options.references.empty())
     TRY(write_file_atomic(options.references, reference_lines(lessons, config.teacher)));
   std::string counts;
