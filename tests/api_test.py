@@ -96,12 +96,26 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
 
+    def test_write_stops_at_a_module_that_cannot_be_judged(self):
+        module = self.folder / "broken.py"
+        module.write_text(TASK.read_text().replace("torch.relu(", "torch.relu_of("))
+        done = self.run_program("write", module, "--model", "openai:big", "--samples", 20, "--set", "workers=1", "--backend", "evaluate")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("the module itself cannot be judged: ", done.stderr)
+        self.assertEqual(len(self.server.bodies), 1)
+
     def test_write_prepares_the_file_before_it_asks(self):
         words = ("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", "--out")
         (self.folder / "a_file").write_text("")
+        module = self.folder / "my_module.py"
+        module.write_text(TASK.read_text())
         for out, said in ((self.folder, "is a directory; name a file"), (self.folder / "a_file/relu.py", "Not a directory")):
-            done = self.run_program(*words, out)
-            self.refused(done, said)
+            self.refused(self.run_program(*words, out), said)
+        overwriting = ("write", module, "--model", "openai:big")
+        for files in (("--out", module), ("--patch", module), ("--out", self.folder / "../" / self.folder.name / module.name)):
+            self.refused(self.run_program(*overwriting, *files), "this would overwrite the module; name another file")
+        self.refused(self.run_program(*words, self.folder / "same.py", "--patch", self.folder / "same.py"), "name the same file")
+        self.assertEqual(module.read_text(), TASK.read_text())
         self.assertEqual(self.server.bodies, [])
         out = self.folder / "new/folder/relu_triton.py"
         done = self.run_program(*words, out)

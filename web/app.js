@@ -205,10 +205,11 @@ function prepareForms() {
     at("key-dialog").close();
   });
   at("key-dialog").addEventListener("cancel", event => event.preventDefault());
-  for (const area of document.querySelectorAll("textarea")) {
-    area.addEventListener("keydown", event => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+  for (const form of document.querySelectorAll("form"))
+    form.addEventListener("keydown", event => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
+  for (const area of document.querySelectorAll("textarea")) {
     area.addEventListener("dragover", event => {
       event.preventDefault();
       area.classList.add("over");

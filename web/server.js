@@ -4,6 +4,7 @@
 function complain(text) {
   at("notice").textContent = text;
   at("notice").hidden = !text;
+  if (text) at("notice").scrollIntoView({block: "nearest"});
 }
 
 async function askForKey(wasRefused) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/printable.h"
 #include "cli/call/command.h"
@@ -150,6 +151,7 @@ void show_capture(const std::vector<CapturedModule>& all, const CaptureOptions& 
 
 Status capture(CaptureOptions options) {
   TRY(modules::check_capture_file(options.out));
+  TRY(prepare_output_file(options.out));
   options.request.names = options.names;
   if (options.seconds > 0) options.request.limit = std::chrono::seconds(options.seconds);
   TRY_ASSIGN(const auto captured, modules::capture(options.request));

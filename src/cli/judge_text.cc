@@ -65,7 +65,7 @@ std::string numerics_text(const Numerics& numerics) {
   return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative{}\n",
                      counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel,
                      numerics.tolerance > 0
-                         ? fmt::format("; the tolerance is {:.3g} of each", numerics.tolerance)
+                         ? fmt::format("; an element may differ by {0:.3g} and {0:.3g} of its value", numerics.tolerance)
                          : "");
 }
 

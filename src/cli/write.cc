@@ -28,6 +28,7 @@
 #include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
 #include "modules/patch.h"
+#include "search/ending.h"
 #include "search/ptx_edits.h"
 #include "search/searches.h"
 
@@ -268,6 +269,26 @@ Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks
   return ok();
 }
 
+// The module and the two results are three files. Their folders are made before the search.
+Status check_outputs(const WriteOptions& options) {
+  const auto are_one = [](const std::string& one, const std::string& other) {
+    std::error_code ignored;
+    return !one.empty() && !other.empty() &&
+           std::filesystem::weakly_canonical(one, ignored) ==
+               std::filesystem::weakly_canonical(other, ignored);
+  };
+  const std::string module = options.module.substr(0, options.module.rfind(".py:") + 3);
+  const std::string source = module.size() > 3 ? module : options.module;
+  for (const auto& [option, file] : {std::pair("--out", options.out), {"--patch", options.patch}}) {
+    if (are_one(file, source))
+      return fail("{} {}: this would overwrite the module; name another file", option, file);
+    if (!file.empty()) TRY(prepare_output_file(file));
+  }
+  if (are_one(options.out, options.patch))
+    return fail("--out and --patch name the same file: {}", options.out);
+  return ok();
+}
+
 // Edits of PTX need the judge of this program, and a place for what comes out.
 Status check_edits(const WriteOptions& options) {
   TRY_ASSIGN(const search::SearchConfig config, config_of(options));
@@ -336,8 +357,7 @@ Result<ExitCode> save_kernel(const std::string& kernel, const search::History& h
 Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_patch(options));
   TRY(check_edits(options));
-  for (const std::string& file : {options.out, options.patch})
-    if (!file.empty()) TRY(prepare_output_file(file));
+  TRY(check_outputs(options));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
   if (!options.patch.empty() && !modules::names_a_module(options.module)) {
     TRY_ASSIGN(made, modules::module_of_file(std::move(made.tasks.front())));
@@ -358,7 +378,10 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(search_to_its_end(author->author().writer, writing));
   TRY(author->account(options.records));
   const search::Attempt* found = report_search(*writing.search, options);
-  if (found == nullptr) return ExitCode::not_accepted;
+  if (found == nullptr) {
+    if (const auto failed = search::failed_task(writing.search->history())) return fail("{}", *failed);
+    return ExitCode::not_accepted;
+  }
   const search::Attempt& best = *found;
   TRY(review_best(writing, best));
   log_each_task(tasks, writing.judge->accepted(best.kernel));

@@ -31,7 +31,8 @@ std::string fact(std::string_view name, const std::string& value) {
 
 std::string tolerance_text(const Numerics& numerics) {
   return numerics.tolerance > 0
-             ? fmt::format(" (the tolerance is {:.3g} of each)", numerics.tolerance)
+             ? fmt::format(" (an element may differ by {0:.3g} and {0:.3g} of its value)",
+                           numerics.tolerance)
              : "";
 }
 

@@ -35,12 +35,23 @@ std::string unknown_light(const SearchConfig& config, const History& history) {
 
 }  // namespace
 
+std::optional<std::string> failed_task(const History& history) {
+  if (history.best()) return std::nullopt;
+  for (const int number : history.finished()) {
+    const auto& error = history.attempt(number)->verdict.error;
+    if (error && error->error_class == ErrorClass::task_failed)
+      return "the module itself cannot be judged: " + error->message;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> reason_to_end(const SearchConfig& config, const History& history) {
   if (const auto best = history.best()) {
     if (config.until == Until::first) return "a kernel was accepted";
     if (const auto share = enough_light(config, *history.attempt(*best)))
       return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * *share);
   }
+  if (auto failed = failed_task(history)) return failed;
   if (config.patience > 0 && history.since_best() >= config.patience)
     return fmt::format("{} attempts in a row brought nothing better", history.since_best());
   if (std::ssize(history.asks()) >= config.attempts)

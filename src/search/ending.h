@@ -13,6 +13,9 @@ namespace tritonsmith::search {
 // seconds is not looked at.
 std::optional<std::string> reason_to_end(const SearchConfig& config, const History& history);
 
+// Why no kernel can be judged, if a verdict says that the task itself fails, and none was accepted.
+std::optional<std::string> failed_task(const History& history);
+
 // Says whether the limit of judgements allows one more. Each attempt in flight may need one.
 bool has_room_for_one_more(const SearchConfig& config, const History& history);
 

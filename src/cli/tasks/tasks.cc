@@ -99,10 +99,10 @@ Status show_task(const TasksOptions& options) {
   if (found == tasks.end())
     return fail("{}: has no task '{}'; `tritonsmith tasks list {}` shows what it has",
                 options.selection.suite, options.id, options.selection.suite);
+  if (!found->instruction.empty()) show("# instruction: {}\n", found->instruction);
   show("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
        name_of(found->split));
   if (!found->composition.empty()) show("# {}\n", found->composition);
-  if (!found->instruction.empty()) show("# {}\n", found->instruction);
   hand_over(found->source + (found->source.ends_with('\n') ? "" : "\n"));
   return ok();
 }

@@ -238,6 +238,7 @@ Status Assistant::take(Search& search, const search::Attempt& attempt,
                {"kernel", attempt.kernel},
                {"text", attempt.text},
                {"tokens", attempt.usage.completion_tokens},
+               {"prompt_tokens", attempt.usage.prompt_tokens},
                {"seconds", seconds},
                {"words", parts_.words(verdict)},
                {"verdict", to_json(verdict)}};
