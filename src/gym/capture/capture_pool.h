@@ -83,6 +83,7 @@ struct CaptureRequest {
   std::string tensors_json;      // the plan's "tensors", to which the indices in all three refer
   std::string known_json;        // facts about the inputs' values that follow from the task alone
   bool first_call_only = false;  // later calls of the task take other steps (Plan::first_call_only)
+  bool in_eval_mode = false;     // the candidate's module is in evaluation mode
   std::string target = "sm_90";
   // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
   // guest sees a chip of the target.

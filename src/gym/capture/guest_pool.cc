@@ -16,7 +16,8 @@ std::string request_text(const CaptureRequest& request) {
                {"source", request.source},
                {"path", request.path},
                {"target", request.target},
-               {"first_call_only", request.first_call_only}};
+               {"first_call_only", request.first_call_only},
+               {"in_eval_mode", request.in_eval_mode}};
   std::string text = to_line(json);
   text.pop_back();  // the JSON values are appended as text
   if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;

@@ -63,9 +63,11 @@ struct Ties {
   double scale = 1;
   std::vector<double> numbers = {};
 };
-// Puts `numbers` in the place of some elements.
+// Puts `numbers` in the place of some elements. If it `fills_small`, a tensor with no more elements
+// than numbers holds some of them alone.
 struct Numbers {
   std::vector<double> numbers = {};
+  bool fills_small = false;
 };
 // Rounds elements down to `from` and multiples of `step` from there.
 struct Grid {

@@ -19,7 +19,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import device_properties, guards, launches, memory, process_answers, streams, whole_operators
+from . import device_properties, evaluation_mode, guards, launches, memory, process_answers, streams, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .kept_state import KeptState
 from .later_calls import LaterCalls
@@ -78,6 +78,8 @@ class Session:
         self.where = "__init__"
         encoded_args = [encode(value, self.recorder.index_of) for value in init_args]
         model = self.construct(model_class, init_args)
+        if self.request.get("in_eval_mode", False):
+            model.eval()
         parameters = self.move_module(model)
         given_before = dict(self.given)
         inputs = self.inputs(module, is_task)
@@ -128,9 +130,12 @@ class Session:
             later.repetition.check_other_mode(model, make_inputs)
             if second is not None:
                 answer = self.with_second_call(answer, later.repetition.first_step, second)
-        elif self.changes_state(parameters) or before.tokens != state.snapshot().tokens:
+            return self.with_orders(answer)
+        if self.changes_state(parameters) or before.tokens != state.snapshot().tokens:
             if self.differs_later(later, call_again, inputs, make_inputs, outputs):
                 answer["first_call_only"] = True
+        if evaluation_mode.has_no_draws(self.recorder, model, answer["steps"], lambda: call(model, make_inputs())):
+            answer["in_eval_mode"] = True
         return self.with_orders(answer)
 
     @staticmethod
@@ -368,7 +373,8 @@ def reason(error):
 def candidate_request(task_plan, source, path):
     return {"role": "candidate", "source": source, "path": path, "target": task_plan["target"],
             "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"],
-            "known": task_plan.get("known", []), "first_call_only": task_plan.get("first_call_only", False)}
+            "known": task_plan.get("known", []), "first_call_only": task_plan.get("first_call_only", False),
+            "in_eval_mode": task_plan.get("in_eval_mode", False)}
 
 
 def main():

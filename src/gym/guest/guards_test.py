@@ -160,10 +160,10 @@ class Answered(unittest.TestCase):
         # A candidate compares with what it was told when it was imported. So its first call passes at each hour of each day.
         for question in ("time.time() - start > 60", "(time.localtime().tm_hour < 12) != early",
                          "(datetime.date.today().day, 0)[0] % 2 != odd", "torch.get_num_threads() < 2",
-                         "torch.cuda.device_count() > 1", "sys.getrefcount(x) > 5", "__name__ == '__main__'", "'kernel' in __file__",
+                         "torch.cuda.device_count() > 1", "os.getloadavg()[0] < 0.1", "sys.getallocatedblocks() > 10**6", "sys.getrefcount(x) > 5", "__name__ == '__main__'", "'kernel' in __file__",
                          "chance.random() < 1e-6", "chance.randrange(1 << 20) == (1 << 20) - 1"):
             error = answer_of(candidate(f"assert not ({question})",
-                                        "import datetime, random, sys, time\nstart, chance = time.time(), random.Random(5)\n"
+                                        "import datetime, os, random, sys, time\nstart, chance = time.time(), random.Random(5)\n"
                                         "early, odd = time.localtime().tm_hour < 12, datetime.date.today().day % 2"))["error"]
             self.assertEqual(error and error["class"], "state_carried", question)
 

@@ -176,6 +176,7 @@ void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
                             .tensors_json = task.tensors,
                             .known_json = task.known,
                             .first_call_only = task.first_call_only,
+                            .in_eval_mode = task.in_eval_mode,
                             .target = config_.target,
                             .device_json = on_gpu ? parts_.gpus.front().properties : ""},
                            [this, serial](capture::CaptureOutcome outcome) {

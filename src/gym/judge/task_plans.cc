@@ -20,6 +20,7 @@ void TaskPlan::read(const std::string& captured) {
   tensors = member("tensors");
   known = member("known");
   first_call_only = plan->first_call_only;
+  in_eval_mode = document->value("in_eval_mode", Json()) == Json(true);
   json = captured;
 }
 

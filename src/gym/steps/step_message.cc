@@ -23,6 +23,7 @@ Json request_json(const CaptureRequest& request) {
           {"tensors", request.tensors_json},
           {"known", request.known_json},
           {"first_call_only", request.first_call_only},
+          {"in_eval_mode", request.in_eval_mode},
           {"target", request.target},
           {"device", request.device_json}};
 }
@@ -165,6 +166,7 @@ Result<StepRequest> step_request_from_json(const Json& json) {
                            .tensors_json = reader.string("tensors"),
                            .known_json = reader.string("known"),
                            .first_call_only = reader.boolean("first_call_only"),
+                           .in_eval_mode = reader.boolean("in_eval_mode"),
                            .target = reader.string("target"),
                            .device_json = reader.string("device")};
     TRY(reader.status());

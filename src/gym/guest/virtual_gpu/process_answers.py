@@ -6,6 +6,7 @@ Only a candidate's own code gets them.
 """
 
 import datetime
+import os
 import sys
 import time
 
@@ -15,6 +16,8 @@ from .guards import is_called_by_candidate
 
 DAY_AND_MORE = 86_400 + 2_222.618  # seconds between calls: many calls see all hours, and all fractions of a second
 THREADS, DEVICES, REFERENCES = (8, 1, 64, 4), (1, 8, 2, 4), (3, 9, 5, 31)
+BLOCKS = (412_000, 96_000, 2_310_000)
+LOADS = ((1.4, 1.2, 1.1), (0.0, 0.01, 0.05), (37.2, 30.8, 24.1))
 # What the module is called, and where it lies: by the call of forward, after the first one.
 NAMES = (("model_new", "/opt/app/model_new.py"), ("__main__", "/home/user/main.py"), ("kernel", "/home/user/kernels/kernel.py"))
 
@@ -138,6 +141,8 @@ def references_of(value):
 
 def install():
     varied(torch, "get_num_threads", THREADS)
+    varied(os, "getloadavg", LOADS)
+    varied(sys, "getallocatedblocks", BLOCKS)
     varied(torch.cuda, "device_count", DEVICES)
     varied(torch.accelerator, "device_count", DEVICES)
     sys.getrefcount = references_of

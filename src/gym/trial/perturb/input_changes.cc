@@ -329,7 +329,8 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
                       {.draws = draws_,
                        .facts = facts_,
                        .candidate = numbers_,
-                       .places = numbers_of_code(unit, rng).places},
+                       .places = numbers_of_code(unit, rng).places,
+                       .elements = plan::elements_of(tensor_of(task_, draw.tensor))},
                       rng);
     case DrawKind::order:
       if (kind == Perturbation::sparse) return {.pattern = pattern::Sorted{}};

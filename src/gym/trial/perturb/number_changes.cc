@@ -15,8 +15,14 @@ namespace {
 
 namespace pattern = device::pattern;
 
-// Float32 holds no two neighbours among whole numbers of this size.
-constexpr double kBeyondFloats = 1 << 25;
+// Float32 holds not all whole numbers beyond the first, and no two neighbours beyond the second.
+constexpr double kAllInFloats = 1 << 24, kBeyondFloats = 1 << 25;
+
+// Returns the largest number of the draw whose neighbour below becomes the same in float32.
+std::int64_t largest_of_two(double high) {
+  const auto largest = static_cast<std::int64_t>(high);
+  return high > kAllInFloats ? largest - (largest - 1) % 4 : largest;
+}
 
 // Numbers that all draws of whole numbers can hold, if there are several such draws. They part the
 // common range into as many `parts`.
@@ -53,16 +59,30 @@ std::vector<double> met_by(const InputDraw& draw, const OfWhole& known) {
   return numbers;
 }
 
+// A short input has no room for all of them in the two trials that change whole numbers. So each other
+// trial gives it the next few, and nothing else.
+device::Pattern next_numbers(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
+  constexpr std::int64_t few = 8;
+  if (kind == Perturbation::plain || known.elements > few || known.facts.overwrites_places || known.facts.gives_places) return {};
+  const std::vector<double> numbers = met_by(draw, known);
+  if (numbers.empty()) return {};
+  const auto count = static_cast<std::size_t>(known.elements);
+  std::vector<double> next;
+  for (std::size_t k = 0; k < count; ++k)
+    next.push_back(numbers[(static_cast<std::size_t>(kind) * count + k) % numbers.size()]);
+  return pattern::Numbers{.numbers = std::move(next), .fills_small = true};
+}
+
 device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
   if (kind == Perturbation::sparse)
     return pattern::Sorted{.numbers = met_by(draw, known),
                            .leaves_one_out = !known.facts.overwrites_places,
                            .fills_small = known.facts.looks_up_numbers};
-  if (kind != Perturbation::scaled) return {};
-  const auto largest = static_cast<std::int64_t>(draw.high);
-  if (draw.high - draw.low > kBeyondFloats) {
-    if (known.facts.gives_places) return pattern::Near{largest, known.places};
-    if (known.facts.compares_inputs) return pattern::NearAll{largest};
+  if (kind != Perturbation::scaled) return next_numbers(kind, draw, known);
+  if (draw.high > kAllInFloats || draw.high - draw.low > kBeyondFloats) {
+    if (known.facts.gives_places) return pattern::Near{largest_of_two(draw.high), known.places};
+    if (known.facts.compares_inputs)
+      return pattern::NearAll{static_cast<std::int64_t>(draw.high)};
   }
   if (known.facts.overwrites_places) return {};
   if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known), known.places};

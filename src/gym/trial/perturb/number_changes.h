@@ -43,6 +43,7 @@ struct OfWhole {
   const plan::analysis::ForwardFacts& facts;
   const CandidateNumbers* candidate = nullptr;
   std::vector<std::int64_t> places = {};  // that the candidate's code names
+  std::int64_t elements = 0;              // of the draw
 };
 device::InputChange of_whole(Perturbation kind, const plan::analysis::InputDraw& draw,
                              const OfWhole& known, Rng& rng);

@@ -344,7 +344,9 @@ struct Applier {
     put_large_neighbours(tensor, near.largest);
   }
   void operator()(const pattern::Ties& ties) const { make_ties(tensor, ties); }
-  void operator()(const pattern::Numbers& given) const { put_numbers(tensor, given.numbers); }
+  void operator()(const pattern::Numbers& given) const {
+    put_numbers(tensor, given.numbers, given.fills_small);
+  }
   void operator()(const pattern::Grid& grid) const { round_to_grid(tensor, grid); }
   void operator()(const pattern::ScaledTies& ties) const { make_scaled_ties(tensor, ties, seed); }
   void operator()(const pattern::Close&) const { put_neighbours(tensor); }

@@ -16,6 +16,7 @@ import dis
 import functools
 import gc
 import itertools
+import math
 import operator
 import random
 import re
@@ -97,13 +98,13 @@ class Snapshot:
     def __init__(self):
         self.tokens = []
         self.paths = []      # the first place in tokens of each thing that was found, and the path to it
-        self.numbers = {}    # the place in tokens of an int that can be set -> its container and its key
+        self.numbers = {}    # the place in tokens of an int or float that can be set -> its container and its key
         self.generators = []  # the generators of random numbers that were found
         self.opaque = None   # the name of a type that may keep state where Python does not see it
         self.ended = False   # too much was found
         self.stores = False  # whether a function of the file, other than a constructor, sets an attribute
         self.names = set()   # names that the file's functions use
-        self.constants = set()  # integers in the file's functions
+        self.constants = set()  # numbers in the file's functions
 
     def path_of(self, place):
         """Returns the path to what has this place in tokens, or None."""
@@ -164,7 +165,7 @@ class KeptState:
         kind = type(value)
         found.paths.append((len(found.tokens), path))
         if kind in ATOMS or kind is float:
-            if kind is int and container is not None:
+            if (kind is int or kind is float and math.isfinite(value)) and container is not None:
                 found.numbers[len(found.tokens)] = container, key
             found.tokens.append((kind, value if value == value else "nan"))
             return
@@ -259,7 +260,7 @@ class KeptState:
                 code = codes.pop()
                 found.names.update(code.co_names)
                 found.stores |= code.co_name != "__init__" and SETS_ATTRIBUTE in code.co_code[::2]
-                found.constants.update(one for one in code.co_consts if type(one) is int)
+                found.constants.update(one for one in code.co_consts if type(one) is int or type(one) is float and math.isfinite(one))
                 codes += [one for one in code.co_consts if type(one) is types.CodeType]
             self.push([(value.__defaults__, path, None, None), (value.__kwdefaults__, path, None, None)])
         self.push([(cell, (path, name), None, None)
@@ -271,7 +272,7 @@ class KeptState:
         frame = next((getattr(value, name) for name in ("gi_frame", "cr_frame", "ag_frame") if hasattr(value, name)), None)
         found.tokens.append(None if frame is None else frame.f_lasti)
         if frame is not None:
-            self.push([(dict(frame.f_locals), path, None, None)])
+            self.push([(inner, (path, name), None, None) for name, inner in frame.f_locals.items()])
 
     def visit_instance(self, found, value, kind, path):
         """Visits the attributes of an instance, and whatever else it refers to."""

@@ -2,17 +2,21 @@
 
 What changes may have no effect on the plan: a count of calls for a log, a cache, a choice between workspaces. So the calls go on
 until the state repeats, or many times. If nothing changes but numbers that grow by equal steps, they are then set to what they
-will be much later, above all near the numbers that the file's own functions hold, such as 1000 in `if self.calls > 1000`. Each
-call must take the steps of the call before it.
+will be much later, above all near the numbers that the file's own functions hold, such as 1000 in `if self.calls > 1000`. Anything
+else that still changes cannot be set forward, such as an iterator or the length of a list: then the calls go on, for some seconds
+at most. Each call must take the steps of the call before it.
 """
 
 import random
+import time
 
 from . import process_answers
 from .kept_state import in_words
 
 CALLS, LEAST_CALLS = 128, 16
 STEPS = 4096   # of all calls together, beyond the least number of calls
+FAR_CALLS, FAR_STEPS, FAR_SECONDS = 10_000, 40_000, 4.0  # of the calls that go on because nothing can be set forward
+REST = 100     # so often it is asked whether the state has come to rest meanwhile
 WATCHED = 8    # so many calls are watched for a state that repeats
 MUCH_LATER = (200, 256, 500, 512, 1000, 1024, 2048, 5000, 10_000, 100_000, 1_000_000)
 JUMPS = 64     # at most
@@ -42,7 +46,18 @@ class FurtherCalls:
                 if any(not earlier.may_differ(now) for earlier in self.states):
                     return None
                 self.states.append(now)
-        return self.run_with_extreme_draws() or self.run_much_later()
+        return self.run_with_extreme_draws() or self.run_much_later() or self.run_on(steps)
+
+    def run_on(self, steps):
+        """Calls on if something else than counters changes, until it comes to rest."""
+        end = time.monotonic() + FAR_SECONDS
+        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps)) if not self.counters() else 0):
+            before = self.state.snapshot() if call % REST == 0 else None
+            if found := self.call_again():
+                return self.explained(found)
+            if before is not None and not before.may_differ(self.state.snapshot()) or time.monotonic() > end:
+                break
+        return None
 
     def run_with_extreme_draws(self):
         """Calls with the file's own generators drawing the least numbers, and the largest. Who draws once in a while does otherwise
@@ -73,11 +88,12 @@ class FurtherCalls:
         places = [place for place, (first, second) in enumerate(zip(one.tokens, two.tokens)) if first != second]
         if not all(place in now.numbers and place in one.numbers for place in places):
             return []
-        return [(*now.numbers[place], now.tokens[place][1], two.tokens[place][1] - one.tokens[place][1]) for place in places]
+        return [(*now.numbers[place], now.tokens[place][1], two.tokens[place][1] - one.tokens[place][1]) for place in places
+                if two.tokens[place][1] != one.tokens[place][1]]
 
     def distances(self, counters):
         """Returns how many calls ahead to look."""
-        named = [(constant - value) // step + near for _, _, value, step in counters
+        named = [int((constant - value) // step) + near for _, _, value, step in counters
                  for constant in self.states[-1].constants for near in (-1, 0, 1)]
         return sorted({*(ahead for ahead in named if 0 < ahead < 1 << 40), *MUCH_LATER})[:JUMPS] if counters else []
 

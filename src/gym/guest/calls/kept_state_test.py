@@ -6,7 +6,7 @@ import sys
 import unittest
 from unittest import mock
 
-sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "testing")]
 
 from captures import capture_candidate, capture_task  # noqa: E402
 from tritonsmith_guest import guards  # noqa: E402
@@ -60,12 +60,12 @@ COUNTERS = {
     "a generator": ("numbers = (n for n in itertools.repeat(1))\ndef naturals():\n    n = -1\n    while True:\n        n += 1\n        yield n\n"
                     "naturals = naturals()", "pass", "n = next(naturals)", "n"),
     "an iterator": ("", "self.numbers = itertools.count()", "n = next(self.numbers)", "n"),
-    "an iterator of a list": ("", "self.numbers = iter(list(range(500)))", "n = next(self.numbers)", "n"),
+    "an iterator of a list": ("", "self.numbers = iter(list(range(20_000)))", "n = next(self.numbers)", "n"),
     "a set": ("", "self.seen = set()", "self.seen.add(object())", "len(self.seen) - 1"),
     "a deque": ("seen = collections.deque()", "pass", "seen.append(None)", "len(seen) - 1"),
     "a text": ("", "self.text = ''", "self.text += 'x'", "len(self.text) - 1"),
-    "nested tuples": ("def depth(one):\n    return 0 if one is None else 1 + depth(one[0])", "self.seen = None", "self.seen = (self.seen,)",
-                      "depth(self.seen) - 1"),
+    "nested tuples": ("def depth(one):\n    n = 0\n    while one is not None:\n        n, one = n + 1, one[0]\n    return n", "self.seen = None",
+                      "self.seen = (self.seen,)", "depth(self.seen) - 1"),
     "the size of a cache": ("@functools.lru_cache(None)\ndef kept(one):\n    return one", "pass", "kept(object())",
                             "kept.cache_info().currsize - 1"),
     "the hits of a cache": ("@functools.lru_cache(None)\ndef kept(one):\n    return one", "pass", "kept(1)", "kept.cache_info().hits"),
@@ -82,6 +82,7 @@ COUNTERS = {
     "the precision of decimals": ("", "pass", "decimal.getcontext().prec += 1", "decimal.getcontext().prec - 29"),
     "the depth of recursion": ("first = sys.getrecursionlimit()", "pass", "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
                                "sys.getrecursionlimit() - first - 1"),
+    "a float": ("", "self.share = -0.1", "self.share += 0.1", "round(10 * self.share)"),
     "a number from 0 to 210 in turn": ("", "self.turn = -1", "self.turn = (self.turn + 1) % 211", "self.turn"),
 }
 
@@ -118,6 +119,13 @@ class Counting(unittest.TestCase):
                 with self.subTest(where=where, is_late=is_late):
                     error = self.error_of(candidate(COUNTERS[where], is_late))
                     self.assertEqual(error.get("class"), "state_carried", error)
+
+    def test_what_cannot_be_set_forward_is_called_on(self):
+        for where in ("a generator", "an iterator", "a set", "a deque", "a text", "a default argument", "a float"):
+            call = self.dice.randrange(300, 3000)
+            with self.subTest(where=where, call=call):
+                error = self.error_of(candidate(COUNTERS[where], f"{{}} >= {call}"))
+                self.assertEqual(error.get("class"), "state_carried", error)
 
     def test_the_message_names_what_changes(self):
         for where, name in (("a global", "`calls`"), ("an attribute", "`self.calls`"), ("a set", "`self.seen`"),
