@@ -379,7 +379,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(author->account(options.records));
   const search::Attempt* found = report_search(*writing.search, options);
   if (found == nullptr) {
-    if (const auto failed = search::failed_task(writing.search->history())) return fail("{}", *failed);
+    if (const auto failed = search::failed_task(writing.search->history()))
+      return fail("{}", *failed);
     return ExitCode::not_accepted;
   }
   const search::Attempt& best = *found;

@@ -63,7 +63,9 @@ std::vector<double> met_by(const InputDraw& draw, const OfWhole& known) {
 // trial gives it the next few, and nothing else.
 device::Pattern next_numbers(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
   constexpr std::int64_t few = 8;
-  if (kind == Perturbation::plain || known.elements > few || known.facts.overwrites_places || known.facts.gives_places) return {};
+  if (kind == Perturbation::plain || known.elements > few || known.facts.overwrites_places ||
+      known.facts.gives_places)
+    return {};
   const std::vector<double> numbers = met_by(draw, known);
   if (numbers.empty()) return {};
   const auto count = static_cast<std::size_t>(known.elements);
@@ -81,8 +83,7 @@ device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const
   if (kind != Perturbation::scaled) return next_numbers(kind, draw, known);
   if (draw.high > kAllInFloats || draw.high - draw.low > kBeyondFloats) {
     if (known.facts.gives_places) return pattern::Near{largest_of_two(draw.high), known.places};
-    if (known.facts.compares_inputs)
-      return pattern::NearAll{static_cast<std::int64_t>(draw.high)};
+    if (known.facts.compares_inputs) return pattern::NearAll{static_cast<std::int64_t>(draw.high)};
   }
   if (known.facts.overwrites_places) return {};
   if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known), known.places};
