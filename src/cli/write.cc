@@ -270,17 +270,15 @@ Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks
 }
 
 // The module and the two results are three files. Their folders are made before the search.
-Status check_outputs(const WriteOptions& options) {
+Status check_outputs(const WriteOptions& options, const std::string& module) {
   const auto are_one = [](const std::string& one, const std::string& other) {
     std::error_code ignored;
     return !one.empty() && !other.empty() &&
            std::filesystem::weakly_canonical(one, ignored) ==
                std::filesystem::weakly_canonical(other, ignored);
   };
-  const std::string module = options.module.substr(0, options.module.rfind(".py:") + 3);
-  const std::string source = module.size() > 3 ? module : options.module;
   for (const auto& [option, file] : {std::pair("--out", options.out), {"--patch", options.patch}}) {
-    if (are_one(file, source))
+    if (are_one(file, module))
       return fail("{} {}: this would overwrite the module; name another file", option, file);
     if (!file.empty()) TRY(prepare_output_file(file));
   }
@@ -339,7 +337,8 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
   return best;
 }
 
-// Whoever paid for the search gets the kernel, also if its file cannot be written any more.
+// Writes the kernel to its file or to standard output. If the file cannot be written, the kernel goes
+// to standard output, so that no search is lost.
 Result<ExitCode> save_kernel(const std::string& kernel, const search::History& history,
                              const std::string& out) {
   if (out.empty()) {
@@ -357,8 +356,8 @@ Result<ExitCode> save_kernel(const std::string& kernel, const search::History& h
 Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_patch(options));
   TRY(check_edits(options));
-  TRY(check_outputs(options));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
+  TRY(check_outputs(options, made.file.empty() ? options.module : made.file));
   if (!options.patch.empty() && !modules::names_a_module(options.module)) {
     TRY_ASSIGN(made, modules::module_of_file(std::move(made.tasks.front())));
     made.file = options.module;

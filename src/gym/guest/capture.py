@@ -3,7 +3,7 @@
 request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90", "device": {...}}
 "device" holds the properties of the GPU that will run the plan, under torch's names. It may be absent.
 A candidate's request also holds members of its task's plan: "init_args", "inputs", "tensors", which says what their
-indices mean, and "known".
+indices mean, "known", "first_call_only" and "in_eval_mode".
 The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": the stage that was reached}.
 
 For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [--task FILE]

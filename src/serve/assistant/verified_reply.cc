@@ -59,7 +59,7 @@ class VerifiedReply : public openai::ReplyStream {
   void take(const Json& attempt, std::string& out) {
     seen_ = attempt["number"].get<int>() + 1;
     usage_.completion_tokens += attempt["tokens"].get<std::int64_t>();
-    usage_.prompt_tokens += attempt["prompt_tokens"].get<std::int64_t>();
+    usage_.prompt_tokens += attempt.value("prompt_tokens", std::int64_t{0});
     const int turn = attempt["turn"].get<int>();
     const bool has_ideas = attempt["kind"] == "ideas";
     const std::string line = fmt::format(

@@ -95,7 +95,7 @@ class FurtherCalls:
 
     def distances(self, counters):
         """Returns how many calls ahead to look."""
-        named = [int((constant - value) // step) + near for _, _, value, step in counters
+        named = [calls_until(constant, value, step) + near for _, _, value, step in counters
                  for constant in self.states[-1].constants for near in (-1, 0, 1)]
         return sorted({*(ahead for ahead in named if 0 < ahead < 1 << 40), *MUCH_LATER})[:JUMPS] if counters else []
 
@@ -106,6 +106,14 @@ class FurtherCalls:
         if one.tokens != two.tokens:
             found.message += f"; {in_words(two.path_of(place))} changes from call to call"
         return found
+
+
+def calls_until(number, value, step):
+    """Returns after how many steps the value reaches the number, or 0 if no float can say so."""
+    try:
+        return int((number - value) // step)
+    except (OverflowError, ValueError):
+        return 0
 
 
 def put(container, key, value):

@@ -127,6 +127,12 @@ class Counting(unittest.TestCase):
                 error = self.error_of(candidate(COUNTERS[where], f"{{}} >= {call}"))
                 self.assertEqual(error.get("class"), "state_carried", error)
 
+    def test_numbers_that_no_float_holds_are_no_failure(self):
+        for is_late in (f"{{}} > {10 ** 400}", "{} < -1e308"):
+            self.assertEqual(self.error_of(candidate(COUNTERS["a float"], is_late)), {})
+        source = candidate(COUNTERS["a float"], "{} < -1e308").replace("+= 0.1", "+= 5e-324").replace("= -0.1", "= 0.0")
+        self.assertEqual(self.error_of(source), {})
+
     def test_the_message_names_what_changes(self):
         for where, name in (("a global", "`calls`"), ("an attribute", "`self.calls`"), ("a set", "`self.seen`"),
                             ("an attribute of the class", "`Calls.total`"), ("an attribute of a submodule", "`self.inner.calls`")):
