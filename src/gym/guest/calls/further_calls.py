@@ -1,26 +1,27 @@
 """Further calls of forward, for a module whose Python keeps something that changes from call to call (kept_state.py).
 
 What changes may have no effect on the plan: a count of calls for a log, a cache, a choice between workspaces. So the calls go on
-until the state repeats, or many times. If nothing changes but numbers that grow by equal steps, they are then set to what they
-will be much later, above all near the numbers that the file's own functions hold, such as 1000 in `if self.calls > 1000`. Anything
-else that still changes cannot be set forward, such as an iterator or the length of a list: then the calls go on, for some seconds
-at most. Each call must take the steps of the call before it.
+until the state repeats, or many times. Then what changes is set to what it will be much later (set_forward.py), above all near the
+numbers that the file's own functions hold, such as 1000 in `if self.calls > 1000`. If something changes that cannot be set forward,
+the calls go on once more. Each call must take the steps of the call before it.
 """
 
 import random
 import time
 
 from . import process_answers
+from .errors import CaptureStop
 from .kept_state import in_words
+from .set_forward import Iterators, Number
 
 CALLS, LEAST_CALLS = 128, 16
 STEPS = 4096   # of all calls together, beyond the least number of calls
 # Of the calls that go on because nothing can be set forward. The seconds are the processor's, so that a busy host changes nothing.
-FAR_CALLS, FAR_STEPS, FAR_SECONDS = 1_000, 4_000, 4.0
+FAR_CALLS, FAR_STEPS, FAR_SECONDS = 250, 4_000, 1.0
 REST = 100     # so often it is asked whether the state has come to rest meanwhile
 WATCHED = 8    # so many calls are watched for a state that repeats
 MUCH_LATER = (200, 256, 500, 512, 1000, 1024, 2048, 5000, 10_000, 100_000, 1_000_000)
-JUMPS = 64     # at most
+JUMPS = 100    # at most
 # Words of a generator's state from which it draws nothing but zeros, ones, and ones behind a zero. The last one gives the largest
 # number below a power of two.
 EXTREME_WORDS = (0, 0x12DD9BB3, 0x92CDB9B7)
@@ -47,12 +48,12 @@ class FurtherCalls:
                 if any(not earlier.may_differ(now) for earlier in self.states):
                     return None
                 self.states.append(now)
-        return self.run_with_extreme_draws() or self.run_much_later() or self.run_on(steps)
+        return self.run_with_extreme_draws() or self.run_on(steps) or self.run_later()
 
     def run_on(self, steps):
-        """Calls on if something else than counters changes, until it comes to rest."""
+        """Calls on if something changes that cannot be set forward, until the state comes to rest."""
         end = time.process_time() + FAR_SECONDS
-        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps)) if not self.counters() else 0):
+        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps)) if not self.is_explained() else 0):
             before = self.state.snapshot() if call % REST == 0 else None
             if found := self.call_again():
                 return self.explained(found)
@@ -71,33 +72,39 @@ class FurtherCalls:
                 return self.explained(found)
         return None
 
-    def run_much_later(self):
-        counters = self.counters()
-        for ahead in self.distances(counters):
-            for container, key, value, step in counters:
-                put(container, key, value + step * ahead)
-            if found := self.call_again():
-                return self.explained(found)
+    def run_later(self):
+        one, two, now = *self.states[-2:], self.state.snapshot()
+        sizes = {key: (thing.size, two.movable[key].size - one.movable[key].size, thing) for key, thing in now.movable.items()
+                 if key in one.movable and key in two.movable and type(one.movable[key]) is type(two.movable[key]) is type(thing)}
+        moving = [each for each in sizes.values() if each[1] > 0 or each[1] < 0 and isinstance(each[2], Number)]
+        positions = [(now.positions[key], two.positions[key] - one.positions[key]) for key in now.positions
+                     if one.positions.get(key) != two.positions.get(key, one.positions.get(key))]
+        iterators = Iterators(now.iterators.values())
+        try:
+            for calls in self.distances([(size, step) for size, step, _ in moving] + positions) if moving or iterators.iterators else ():
+                for _, step, thing in moving:
+                    thing.set_forward(step, calls)
+                iterators.set_forward(calls)
+                if found := self.call_again():
+                    return self.explained(found)
+        except CaptureStop as stopped:
+            if isinstance(stopped.__context__, CaptureStop):
+                raise
+            CaptureStop.first = None  # Python failed, and no calls may lead to this state
         return None
 
-    def counters(self):
-        """Returns the container, the key, the value and the step of each number that changes. Returns nothing if anything else
-        changes."""
+    def is_explained(self):
+        """Whether nothing changes but numbers that can be set, and random generators."""
         one, two = self.states[-2:]
-        now = self.state.snapshot()
-        if not len(one.tokens) == len(two.tokens) == len(now.tokens):
-            return []
-        places = [place for place, (first, second) in enumerate(zip(one.tokens, two.tokens)) if first != second]
-        if not all(place in now.numbers and place in one.numbers for place in places):
-            return []
-        return [(*now.numbers[place], now.tokens[place][1], two.tokens[place][1] - one.tokens[place][1]) for place in places
-                if two.tokens[place][1] != one.tokens[place][1]]
+        return len(one.tokens) == len(two.tokens) and all(
+            first == second or place in one.explained and place in two.explained
+            for place, (first, second) in enumerate(zip(one.tokens, two.tokens)))
 
-    def distances(self, counters):
-        """Returns how many calls ahead to look."""
-        named = [calls_until(constant, value, step) + near for _, _, value, step in counters
-                 for constant in self.states[-1].constants for near in (-1, 0, 1)]
-        return sorted({*(ahead for ahead in named if 0 < ahead < 1 << 40), *MUCH_LATER})[:JUMPS] if counters else []
+    def distances(self, sizes):
+        """Returns how many calls ahead to look, given the sizes and the steps of what changes."""
+        named = [calls_until(constant, size, step) + near for size, step in sizes
+                 for constant in (0, *self.states[-1].constants) for near in (-1, 0, 1)]
+        return sorted({*(ahead for ahead in named if 0 < ahead < 1 << 40), *MUCH_LATER})[:JUMPS]
 
     def explained(self, found):
         one, two = self.states[:2]
@@ -115,12 +122,3 @@ def calls_until(number, value, step):
     except (OverflowError, ValueError):
         return 0
 
-
-def put(container, key, value):
-    """Sets a number to another value where a snapshot found it."""
-    if isinstance(container, (dict, list)):
-        container[key] = value
-    elif isinstance(container, type):
-        type.__setattr__(container, key, value)
-    else:
-        setattr(container, key, value)

@@ -29,8 +29,10 @@ import torch
 
 from . import triton_language
 from .guards import FAKE, Watch
+from .set_forward import Container, Number, Text, numbers_of_flags
 
 NODES = 20000  # a snapshot stops there
+COUNTERS = 8  # an array of so many numbers may hold counts
 BYTES = 1 << 20  # of an array that a snapshot reads
 ATOMS = {int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImplemented), range}
 # These never change, or only Python's compiler makes them.
@@ -40,6 +42,7 @@ FIXED = (types.CodeType, types.FrameType, types.GetSetDescriptorType, types.Memb
 ITERATORS = {itertools.count, itertools.cycle, itertools.chain, itertools.islice, itertools.repeat, enumerate, zip, map, filter,
              reversed, *(type(iter(each)) for each in ([], (), "", b"", {}, set(), range(1), range(1 << 70), {}.values(), {}.items()))}
 CONTAINERS = (dict, list, set)
+GROWING = {dict, list, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter, bytearray}
 # Classes whose state is in attributes, or in what an instance refers to.
 PLAIN = {object, dict, list, tuple, set, frozenset, int, float, str, bytes, BaseException, property, staticmethod, classmethod,
          super, types.MappingProxyType, types.GenericAlias, types.SimpleNamespace, functools.partial, collections.deque,
@@ -53,9 +56,27 @@ HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of a type
 module_of = type.__dict__["__module__"].__get__  # a metaclass of the file cannot answer in its place
 
 
+def slots_of(kind):
+    """Returns the names and descriptors of the slots that class statements made."""
+    return [(name, slot) for base in kind.__mro__ if is_made_by_python(base) for name, slot in type.__getattribute__(base, "__dict__").items()
+            if type(slot) is types.MemberDescriptorType]
+
+
+def has_slot(value, slot):
+    try:
+        slot.__get__(value)
+    except AttributeError:
+        return False
+    return True
+
+
 def is_made_by_python(kind):
     """Whether a class statement made the class, so that all its instances' state is in attributes."""
     return bool(kind.__flags__ & HEAP) and not kind.__flags__ & IMMUTABLE and type(kind).__name__ != "pybind11_type"
+
+
+def is_number(value):
+    return type(value) is int or type(value) is float and math.isfinite(value)
 
 
 def attributes_of(value):
@@ -64,12 +85,6 @@ def attributes_of(value):
     except AttributeError:
         found = None
     return found if isinstance(found, (dict, types.MappingProxyType)) else {}
-
-
-def numbers_in(names):
-    """Returns what a module or a class of other people holds that a file may count by."""
-    return [(name, value if type(value) in ATOMS else len(value)) for name, value in names.items()
-            if type(value) in ATOMS or type(value) in CONTAINERS]
 
 
 def settings_of(modules):
@@ -92,13 +107,19 @@ class RecursionLimit:
     limit = property(None, lambda self, value: sys.setrecursionlimit(value))
 
 
+RECURSION = RecursionLimit()
+
+
 class Snapshot:
     """What was found, in the order of the search. Equal snapshots have equal `tokens`."""
 
     def __init__(self):
         self.tokens = []
         self.paths = []      # the first place in tokens of each thing that was found, and the path to it
-        self.numbers = {}    # the place in tokens of an int or float that can be set -> its container and its key
+        self.movable = {}    # what can be set forward: where it is, or its id -> a Number, Text or Container
+        self.iterators = {}  # id -> an iterator or a generator
+        self.positions = {}  # id of an iterator, and a name -> a number that says how far the iterator is
+        self.explained = set()  # the places in tokens of numbers that can be set, and of random generators
         self.generators = []  # the generators of random numbers that were found
         self.opaque = None   # the name of a type that may keep state where Python does not see it
         self.ended = False   # too much was found
@@ -146,7 +167,7 @@ class KeptState:
         found.paths.append((len(found.tokens), None))
         found.tokens += settings_of(modules)
         if "sys" in modules:
-            found.numbers[len(found.tokens)] = RecursionLimit(), "limit"
+            self.number(found, sys.getrecursionlimit(), RECURSION, "limit")
             found.tokens.append((int, sys.getrecursionlimit()))
         if found.stores:
             self.visit_libraries(found, list(modules.values()))
@@ -154,10 +175,10 @@ class KeptState:
     def visit_libraries(self, found, modules):
         """Adds the numbers that other people's modules hold, and other people's objects whose names the file's functions use."""
         for module in modules:  # the list grows
-            found.tokens += numbers_in(module.__dict__)
+            self.visit_numbers(found, module.__dict__)
             for value in (module.__dict__[name] for name in sorted(self.asks & module.__dict__.keys())):
                 if type(value) is not types.ModuleType:
-                    found.tokens += numbers_in(attributes_of(value))
+                    self.visit_numbers(found, attributes_of(value))
                 elif value not in modules:
                     modules.append(value)
 
@@ -165,8 +186,10 @@ class KeptState:
         kind = type(value)
         found.paths.append((len(found.tokens), path))
         if kind in ATOMS or kind is float:
-            if (kind is int or kind is float and math.isfinite(value)) and container is not None:
-                found.numbers[len(found.tokens)] = container, key
+            if is_number(value) and container is not None:
+                self.number(found, value, container, key)
+            elif kind in (str, bytes) and container is not None:
+                found.movable[id(container), key] = Text(container, key, value)
             found.tokens.append((kind, value if value == value else "nan"))
             return
         if id(value) in self.seen:
@@ -175,12 +198,11 @@ class KeptState:
         self.seen[id(value)] = f"#{len(self.seen)}"
         self.alive.append(value)
         found.tokens.append(kind)
+        if kind in GROWING and (container is not None or kind is not dict):  # no attributes of an object
+            found.movable[id(value)] = Container(value)
         if kind is dict:
             found.tokens.append(len(value))
-            self.push([(inner, (path, name), value, name) for name, inner in value.items()]
-                      if all(type(name) is str for name in value) else
-                      [(inner, (path, name if type(name) in ATOMS else "..."), value, name) for name, inner in value.items()] +
-                      [(name, (path, "..."), None, None) for name in value if type(name) not in ATOMS])
+            self.push_items(value, path)
         elif kind is list:
             found.tokens.append(len(value))
             self.push([(inner, (path, place), value, place) for place, inner in enumerate(value)])
@@ -191,7 +213,23 @@ class KeptState:
         elif issubclass(kind, torch.Tensor):
             self.visit_tensor(found, value, path)
         else:
-            self.visit_object(found, value, kind, path)
+            self.visit_object(found, value, kind, path, container)
+
+    def number(self, found, value, container, key):
+        found.movable[id(container), key] = Number(container, key, value)
+        found.explained.add(len(found.tokens))
+
+    def visit_numbers(self, found, names):
+        """Visits what a module or an object of other people holds that a file may count by."""
+        for name, value in names.items():
+            if is_number(value):
+                self.number(found, value, names, name)
+            if type(value) in ATOMS or type(value) is float or type(value) in CONTAINERS:
+                found.tokens.append((name, len(value) if type(value) in CONTAINERS else value if value == value else "nan"))
+
+    def push_items(self, value, path):
+        self.push([(inner, (path, name if type(name) in ATOMS else "..."), value, name) for name, inner in dict.items(value)] +
+                  [(name, (path, "..."), None, None) for name in dict.keys(value) if type(name) not in ATOMS])
 
     def push(self, children):
         self.stack += reversed(children)
@@ -203,9 +241,9 @@ class KeptState:
         attributes = attributes_of(tensor)
         self.push([(value, (path, name), attributes, name) for name, value in attributes.items() if name not in FAKE])
         if tensor._backward_hooks:
-            found.tokens.append(len(tensor._backward_hooks))
+            self.push([(tensor._backward_hooks, path, None, None)])
 
-    def visit_object(self, found, value, kind, path):
+    def visit_object(self, found, value, kind, path, container):
         if issubclass(kind, torch.Generator):
             found.tokens.append(value.initial_seed())
         elif issubclass(kind, types.ModuleType) or str(module_of(kind)).startswith("tritonsmith_guest"):
@@ -219,26 +257,32 @@ class KeptState:
         elif kind is types.CellType:
             self.push([(value.cell_contents, path, value, "cell_contents")] if gc.get_referents(value) else [])
         elif kind in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType):
-            self.visit_generator(found, value, path)
+            self.visit_generator(found, value, path, container)
         elif kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
             self.push([(value.__self__, path, None, None)])
-        elif kind is itertools.count:
-            found.tokens.append(repr(value))
         elif kind in ITERATORS:
-            self.push([(inner, path, None, None) for inner in kind.__reduce__(value)[1:]])
+            if container is not None:
+                found.iterators[id(value)] = value
+            state = kind.__reduce__(value)[1:]
+            self.look_into(found, id(value), state)
+            self.push([(inner, path, None, None) for inner in state])
         elif kind is functools._lru_cache_wrapper:
             answer = kind.cache_info(value)
             found.tokens += answer if "cache_info" in self.asks else [answer.currsize]
             self.push_referents(value, path)
         elif issubclass(kind, random.Random):
+            found.explained.add(len(found.tokens))
             found.tokens.append(random.Random.getstate(value))
             found.generators.append(value)
         elif issubclass(kind, weakref.ref):
             found.tokens.append(weakref.ref.__call__(value) is None)
         elif kind is contextvars.ContextVar:
-            self.push([(value.get(None), path, None, None)])
+            self.push([(value.get(None), path, value, "value")])
         elif kind is types.TracebackType:
             self.push([(value.tb_next, path, None, None)])
+        elif module_of(kind) == "numpy" and hasattr(kind, "flat") and value.dtype.kind in "iuf" and value.size <= COUNTERS:
+            for place, number in enumerate(value.ravel().tolist()):
+                self.visit(found, number, (path, place), value, place)
         elif module_of(kind) == "numpy" and hasattr(kind, "tobytes"):
             found.tokens.append(hash(value.tobytes() if value.nbytes <= BYTES else value.ravel()[:BYTES // value.itemsize].tobytes()))
         elif kind in (bytearray, memoryview):
@@ -260,7 +304,7 @@ class KeptState:
                 code = codes.pop()
                 found.names.update(code.co_names)
                 found.stores |= code.co_name != "__init__" and SETS_ATTRIBUTE in code.co_code[::2]
-                found.constants.update(one for one in code.co_consts if type(one) is int or type(one) is float and math.isfinite(one))
+                found.constants.update(filter(is_number, code.co_consts))
                 codes += [one for one in code.co_consts if type(one) is types.CodeType]
             self.push([(value.__defaults__, path, None, None), (value.__kwdefaults__, path, None, None)])
         self.push([(cell, (path, name), None, None)
@@ -268,17 +312,29 @@ class KeptState:
         if value.__dict__:
             self.push([(value.__dict__, path, None, None)])
 
-    def visit_generator(self, found, value, path):
+    def look_into(self, found, iterator, state):
+        """Notes what an iterator's state says of how far it is and of when it gives something else."""
+        parts = [part for outer in state for part in (outer if type(outer) is tuple else (outer,))]
+        for place, part in enumerate(parts):
+            if type(part) is int:
+                found.positions[iterator, place] = part
+            elif type(part) in (list, tuple, str, bytes, range):
+                found.constants.update(numbers_of_flags(part))
+
+    def visit_generator(self, found, value, path, container):
+        if container is not None and type(value) is types.GeneratorType:
+            found.iterators[id(value)] = value
         frame = next((getattr(value, name) for name in ("gi_frame", "cr_frame", "ag_frame") if hasattr(value, name)), None)
         found.tokens.append(None if frame is None else frame.f_lasti)
         if frame is not None:
+            found.positions.update({(id(value), name): inner for name, inner in frame.f_locals.items() if type(inner) is int})
             self.push([(inner, (path, name), None, None) for name, inner in frame.f_locals.items()])
 
     def visit_instance(self, found, value, kind, path):
         """Visits the attributes of an instance, and whatever else it refers to."""
         attributes = attributes_of(value)
         if module_of(kind).startswith(KERNELS):
-            found.tokens += numbers_in(attributes)
+            self.visit_numbers(found, attributes)
             self.push([(inner, (path, name), None, None) for name, inner in attributes.items()
                        if type(inner) in (types.FunctionType, kind) or name == "fn"])
             return
@@ -288,11 +344,16 @@ class KeptState:
             found.tokens.append(base.__repr__(value))
         found.tokens.append(len(gc.get_referents(value)))
         self.push_referents(value, path)
+        if issubclass(kind, dict):
+            self.push_items(value, path)
+        self.push([(slot.__get__(value), (path, name), value, name) for name, slot in slots_of(kind) if has_slot(value, slot)])
         if attributes:
             self.stack.append((attributes, path, None, None))
 
     def push_referents(self, value, path):
-        self.push([(inner, (path, "..."), None, None) for inner in gc.get_referents(value) if inner is not type(value)])
+        known = {id(inner) for item in dict.items(value) for inner in item} if isinstance(value, dict) else ()
+        self.push([(inner, (path, "..."), None, None) for inner in gc.get_referents(value)
+                   if inner is not type(value) and id(inner) not in known])
 
 
 def in_words(path):

@@ -83,6 +83,7 @@ COUNTERS = {
     "the depth of recursion": ("first = sys.getrecursionlimit()", "pass", "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
                                "sys.getrecursionlimit() - first - 1"),
     "a float": ("", "self.share = -0.1", "self.share += 0.1", "round(10 * self.share)"),
+    "counts by shape": ("counts = collections.Counter({(32,): -1})", "pass", "counts[(32,)] += 1", "counts[(32,)]"),
     "a number from 0 to 210 in turn": ("", "self.turn = -1", "self.turn = (self.turn + 1) % 211", "self.turn"),
 }
 
@@ -121,11 +122,34 @@ class Counting(unittest.TestCase):
                     self.assertEqual(error.get("class"), "state_carried", error)
 
     def test_what_cannot_be_set_forward_is_called_on(self):
-        for where in ("a generator", "an iterator", "a set", "a deque", "a text", "a default argument", "a float"):
-            call = self.dice.randrange(300, 1000)
+        for where in ("nested tuples", "the size of a cache", "the hits of a cache", "weak references"):
+            call = self.dice.randrange(150, 350)
             with self.subTest(where=where, call=call):
                 error = self.error_of(candidate(COUNTERS[where], f"{{}} >= {call}"))
                 self.assertEqual(error.get("class"), "state_carried", error)
+
+    def test_containers_and_iterators_are_set_forward(self):
+        for where in ("a generator", "an iterator", "a set", "a deque", "a text", "a default argument", "a float", "a slot", "an array",
+                      "a context variable", "hooks of a tensor", "hooks of a module", "an attribute of a kernel", "counts by shape"):
+            call = self.dice.randrange(300, 100_000)
+            with self.subTest(where=where, call=call):
+                error = self.error_of(candidate(COUNTERS[where], f"{{}} >= {call}"))
+                self.assertEqual(error.get("class"), "state_carried", error)
+
+    def test_an_iterator_that_gives_something_else_in_one_call_is_found(self):
+        for flags in ("itertools.repeat(False, {0})", "iter([False] * {0} + [True])", "itertools.cycle([False] * {0} + [True])",
+                      "itertools.chain([False] * {0}, [True], itertools.repeat(False))", "(n == {0} for n in itertools.count())",
+                      "map(({0}).__eq__, itertools.count())"):
+            call = self.dice.randrange(500, 5000)
+            source = candidate(("", f"self.flags = {flags.format(call)}", "is_late = next(self.flags, True)", "is_late"), "{}")
+            with self.subTest(flags=flags, call=call):
+                self.assertEqual(self.error_of(source).get("class"), "state_carried")
+
+    def test_python_that_fails_in_a_state_that_never_comes_is_accepted(self):
+        counter = ("", "self.order, self.texts, self.seen = [], {}, 0",
+                   "self.seen += 1; self.order.append(str(self.seen)); self.texts[str(self.seen)] = 0; self.texts[self.order[-1]]",
+                   "len(self.texts)")
+        self.assertEqual(self.error_of(candidate(counter, "sum(self.texts[one] for one in self.order) > {}")), {})
 
     def test_numbers_that_no_float_holds_are_no_failure(self):
         for is_late in (f"{{}} > {10 ** 400}", "{} < -1e308"):
