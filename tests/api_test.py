@@ -8,9 +8,11 @@ usage: api_test.py PATH_OF_TRITONSMITH
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 import unittest
 
 import model_server
@@ -103,6 +105,32 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("the module itself cannot be judged: ", done.stderr)
         self.assertEqual(len(self.server.bodies), 1)
+
+    def test_write_that_is_interrupted_gives_the_best_kernel(self):
+        for silent_from, kernel in ((1, KERNEL.strip()), (0, "")):
+            self.server.bodies.clear()
+            self.server.silent_from = silent_from
+            records = self.folder / f"records-{silent_from}"
+            words = ("write", TASK, "--model", "openai:big", "--samples", 2, "--set", "workers=1", "--backend", "evaluate",
+                     "--records", records)
+            errors = ""
+            with subprocess.Popen(self.call(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "OPENAI_API_KEY": KEY}) as writing:
+                while silent_from == 1 and "attempt 1 of 2" not in errors:
+                    errors += writing.stderr.readline()
+                while len(self.server.bodies) <= silent_from:
+                    time.sleep(0.05)
+                writing.send_signal(signal.SIGINT)
+                out, rest = writing.communicate(timeout=60)
+            self.assertEqual((writing.returncode, out.strip()), (3, kernel), errors + rest)
+            self.assertIn("the search was stopped after ", rest)
+            self.assertIn("; the same command continues it", rest)
+            self.server.ends_silence.set()
+            self.server.silent_from = float("inf")
+            done = self.run_program(*words)
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
+            self.assertIn("2 attempts were made", done.stderr)
+            self.server.ends_silence.clear()
 
     def test_write_prepares_the_file_before_it_asks(self):
         words = ("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", "--out")

@@ -22,7 +22,8 @@ def vote(**yes):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers with KERNEL, and with a fault to the requests whose numbers are in `faults`."""
+    """Answers with KERNEL, and with a fault to the requests whose numbers are in `faults`. The requests from number `silent_from` on
+    get their answer when `ends_silence` is set."""
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -34,6 +35,7 @@ class Server(http.server.ThreadingHTTPServer):
         context.load_cert_chain(self.certificate, key)
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.bodies, self.faults, self.lock = [], {}, threading.Lock()
+        self.silent_from, self.ends_silence = float("inf"), threading.Event()
         self.kernel, self.vote, self.ptx = KERNEL, vote(), ""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -72,10 +74,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not self.allowed():
             return
         with self.server.lock:
-            fault = self.server.faults.get(len(self.server.bodies))
+            number = len(self.server.bodies)
+            fault = self.server.faults.get(number)
             self.server.bodies.append(body)
         if fault:
             return self.send(*fault)
+        if number >= self.server.silent_from:
+            self.server.ends_silence.wait(60)
         answer = f"Here it is.\n```python\n{self.server.kernel}\n```\n"
         if "Answer each question" in body["messages"][-1]["content"]:
             answer = self.server.vote
@@ -109,12 +114,17 @@ class ModelServerTest(unittest.TestCase):
     def setUp(self):
         self.server.bodies.clear()
         self.server.faults = {}
+        self.server.silent_from = float("inf")
+        self.server.ends_silence.clear()
         self.server.kernel, self.server.vote = KERNEL, vote()
 
-    def run_program(self, *words, key=KEY, trust=True):
+    def call(self, words, trust=True):
         trusted = ["--api", f"ca_file={self.server.certificate}"] if trust else []
-        return subprocess.run([self.binary, *map(str, words), "--base-url", self.server.url, *trusted],
-                              capture_output=True, text=True, timeout=300, env={**os.environ, "OPENAI_API_KEY": key})
+        return [self.binary, *map(str, words), "--base-url", self.server.url, *trusted]
+
+    def run_program(self, *words, key=KEY, trust=True):
+        return subprocess.run(self.call(words, trust), capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "OPENAI_API_KEY": key})
 
     def refused(self, done, *needles, code=2):
         self.assertEqual(done.returncode, code, done.stderr)

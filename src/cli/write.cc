@@ -1,6 +1,7 @@
 // `tritonsmith write MODULE.py`: searches for the fastest verified kernel for a module, and prints it.
 // The kernel goes to stdout or a file, and the summary of all attempts to stderr. Without a verified
-// kernel the exit code is 1.
+// kernel the exit code is 1. SIGINT and SIGTERM stop the search: its best kernel is written all the
+// same, and the exit code is 3.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +32,7 @@
 #include "search/ending.h"
 #include "search/ptx_edits.h"
 #include "search/searches.h"
+#include "train/run/stop.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -168,11 +170,15 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   return writing.search->resume(writing.file->past(task.id));
 }
 
-Status search_to_its_end(generate::Writer& writer, Writing& writing) {
+// Returns at the end of the search, or soon after `stop` is set.
+Status run_search(generate::Writer& writer, Writing& writing, const train::StopFlag& stop) {
   search::Search& search = *writing.search;
   gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, search.request().config.attempts));
   gym::api::Judge& judge = writing.verifying->before(*writing.judge);
-  search::Searches searches({.writer = writer, .judge = judge, .faults = faults});
+  search::Searches searches({.writer = writer,
+                             .judge = judge,
+                             .faults = faults,
+                             .is_stopped = [&stop] { return stop.load(); }});
   searches.add(search);
   AttemptLines lines(search);
   for (;;) {
@@ -322,13 +328,17 @@ Status write_edits(const search::History& history, const std::filesystem::path& 
 const search::Attempt* report_search(const search::Search& search, const WriteOptions& options) {
   const search::History& history = search.history();
   log_turns(conversations_of(history));
-  LOG("the search ended after {:.1f} s: {}", search.seconds(), search.why_over());
+  if (search.why_over().empty())
+    LOG("the search was stopped after {:.1f} s{}", search.seconds(),
+        options.records.empty() ? "" : "; the same command continues it");
+  else
+    LOG("the search ended after {:.1f} s: {}", search.seconds(), search.why_over());
   const bool has_kernels = std::ranges::any_of(
       history.finished(), [&](int number) { return !history.attempt(number)->kernel.empty(); });
-  const auto greedy = history.finished().empty() ? nullptr : history.attempt(0);
+  if (history.finished().empty()) return nullptr;
   if (!has_kernels)
-    complain(fmt::format("no kernel: {}", without_code(history.finished().size(),
-                                                       greedy == nullptr ? "" : greedy->text)));
+    complain(fmt::format("no kernel: {}",
+                         without_code(history.finished().size(), history.attempt(0)->text)));
   else if (!history.best())
     complain(fmt::format("no kernel for {}: {}", options.module, summary_of(history)));
   if (!history.best()) return nullptr;
@@ -339,18 +349,17 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
 
 // Writes the kernel to its file or to standard output. If the file cannot be written, the kernel goes
 // to standard output, so that no search is lost.
-Result<ExitCode> save_kernel(const std::string& kernel, const search::History& history,
+Status save_kernel(const std::string& kernel, const search::History& history,
                              const std::string& out) {
   if (out.empty()) {
     hand_over(kernel);
-    return ExitCode::done;
+    return ok();
   }
   if (auto written = write_file_atomic(out, kernel); !written) {
     hand_over(kernel);
     return fail("{}; the kernel went to standard output instead", written.error().message);
   }
-  TRY(write_edits(history, out));
-  return ExitCode::done;
+  return write_edits(history, out);
 }
 
 Result<ExitCode> write_kernel(WriteOptions options) {
@@ -374,21 +383,25 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   Writing writing;
   TRY(open_search(*author, tasks, options, writing));
-  TRY(search_to_its_end(author->author().writer, writing));
+  train::StopFlag stop = false;
+  {
+    const train::StopSignals signals(stop);
+    TRY(run_search(author->author().writer, writing, stop));
+  }
   TRY(author->account(options.records));
+  const bool was_stopped = writing.search->why_over().empty();
   const search::Attempt* found = report_search(*writing.search, options);
   if (found == nullptr) {
     if (const auto failed = search::failed_task(writing.search->history()))
       return fail("{}", *failed);
-    return ExitCode::not_accepted;
+    return was_stopped ? ExitCode::fault : ExitCode::not_accepted;
   }
   const search::Attempt& best = *found;
-  TRY(review_best(writing, best));
+  if (!was_stopped) TRY(review_best(writing, best));
   log_each_task(tasks, writing.judge->accepted(best.kernel));
-  TRY_ASSIGN(const ExitCode code,
-             save_kernel(best.kernel + "\n", writing.search->history(), options.out));
+  TRY(save_kernel(best.kernel + "\n", writing.search->history(), options.out));
   if (!options.patch.empty()) TRY(write_patch(options.patch, made, best.kernel));
-  return code;
+  return was_stopped ? ExitCode::fault : ExitCode::done;
 }
 
 void add_write_command(CLI::App& app, Run& run) {
