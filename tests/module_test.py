@@ -327,7 +327,12 @@ class Modules(unittest.TestCase):
         (self.folder / "empty.py").write_text("print(1)")
         done = self.run_program("capture", "--", sys.executable, "empty.py")
         self.assertEqual((done.returncode, done.stdout), (2, "1\n"))
-        self.assertIn("the command called no torch module", done.stderr)
+        self.assertIn("the command called no torch module; a function is", done.stderr)
+        done = self.run_program("capture", "--", sys.executable, "-I", "empty.py")
+        self.assertEqual((done.returncode, done.stdout), (2, "1\n"))
+        self.assertIn("no Python that can be recorded ran; it must not run with -I, -E or -S", done.stderr)
+        done = self.run_program("capture", "--seconds", "1", "--", "sleep", "60")
+        self.assertIn("no Python that can be recorded ran, and the command was stopped after 1 s", done.stderr)
         self.refused(self.run_program("capture", "--", "empty.py"), "type `-- python empty.py ...`")
         self.refused(self.run_program("capture", "--out", "right.py", "--", sys.executable, "empty.py"), "holds something else")
         done = self.run_program("capture", "--module", "Blok", "--", sys.executable, "run.py", "--width", "64")
@@ -339,6 +344,14 @@ class Modules(unittest.TestCase):
         done = self.run_program("capture", "--seconds", "6", "--module", "Linear", "--", sys.executable, "endless.py")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("constructed with 4, 4", done.stdout)
+        self.assertIn("the command was stopped after 6 s; what it called before is recorded", done.stderr)
+
+    def test_equal_classes_in_the_list_show_their_arguments(self):
+        (self.folder / "two.py").write_text("import torch\nfor width in (8, 4):\n"
+                                            "    torch.nn.Linear(4, width)(torch.ones(2, 4))\n")
+        done = self.run_program("capture", "--out", "two.json", "--", sys.executable, "two.py")
+        self.assertIn("constructed with 4, 8", done.stdout, done.stderr)
+        self.assertIn("constructed with 4, 4", done.stdout, done.stderr)
 
     def test_what_cannot_be_done_is_one_line(self):
         def task(name, *words):

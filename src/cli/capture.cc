@@ -90,8 +90,11 @@ void show_module(std::size_t number, const CapturedModule& module) {
     show("     under autocast: --dtype {} gives weights and inputs that type\n", cast->autocast);
 }
 
-void show_line(std::size_t number, const CapturedModule& module) {
-  const std::string called = module.inputs.empty() ? "" : shown_call(module.inputs.front());
+// `is_one_of_several` says that the list holds this class with other arguments, too.
+void show_line(std::size_t number, const CapturedModule& module, bool is_one_of_several) {
+  std::string called = module.inputs.empty() ? "" : shown_call(module.inputs.front());
+  if (is_one_of_several && !module.init.empty())
+    called += ", constructed with " + without_torch(module.init);
   const std::string others =
       module.inputs.size() > 1 ? fmt::format(" and {} more", module.inputs.size() - 1) : "";
   const std::string head =
@@ -143,7 +146,8 @@ void show_capture(const std::vector<CapturedModule>& all, const CaptureOptions& 
   } else {
     show("     {:<34} {:>6}  called with\n", "class", "calls");
     const std::size_t listed = std::min(all.size(), kListed);
-    for (std::size_t i = 0; i < listed; ++i) show_line(i + 1, all[i]);
+    for (std::size_t i = 0; i < listed; ++i)
+      show_line(i + 1, all[i], std::ranges::count(all, all[i].target, &CapturedModule::target) > 1);
     if (listed < all.size()) show("     {} more are in {}\n", all.size() - listed, options.out);
   }
   show_next(all, options.out);

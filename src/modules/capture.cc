@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kTimeToEnd = std::chrono::seconds(10);
 constexpr int kSignalsUntilKilled = 3;
+constexpr const char* kPythonRan = "python";  // capture_start.py makes this file
 
 // Returns the path of a program as a shell finds it.
 Result<std::string> program_of(const std::string& name) {
@@ -143,15 +144,20 @@ Result<Capture> capture(const CaptureRequest& request) {
   TRY_ASSIGN(Process command, Process::spawn(options));
   const Deadline deadline = request.limit ? Deadline::after(*request.limit) : Deadline::never();
   TRY_ASSIGN(const ExitStatus status, wait_for(command, signals, deadline));
-  const bool ended_well = status.success() || deadline.passed();
-  const std::string ending = ended_well ? "" : describe(status);
+  const std::string ending = deadline.passed()
+                                 ? fmt::format("was stopped after {} s", request.limit->count())
+                             : status.success() ? ""
+                                                : describe(status);
   TRY_ASSIGN(auto modules, read_results(results.path()));
+  if (modules.empty() && !fs::exists(results.path() / kPythonRan))
+    return fail("no Python that can be recorded ran{}; it must not run with -I, -E or -S",
+                ending.empty() ? "" : ", and the command " + ending);
   if (modules.empty())
     return fail(
-        "the command called no torch module{}{}; {}Python must not run with -I or -E",
+        "the command called no torch module{}{}{}",
         request.names.empty() ? "" : fmt::format(" and no {}", fmt::join(request.names, ", ")),
         ending.empty() ? "" : " and " + ending,
-        request.names.empty() ? "a function is recorded if --module names it; " : "");
+        request.names.empty() ? "; a function is recorded if --module names it" : "");
   return Capture{.modules = std::move(modules), .ending = ending};
 }
 

@@ -23,7 +23,8 @@ struct CaptureRequest {
 
 struct Capture {
   std::vector<CapturedModule> modules;  // joined, at least one
-  std::string ending;  // "exited with code 1"; empty: the command ended well, or by the limit
+  // "exited with code 1", or "was stopped after 60 s". Empty: the command ended well.
+  std::string ending;
 };
 
 // Fails if the command cannot be started, or calls no module and none of the functions.

@@ -36,6 +36,7 @@ class Watcher:
 
 
 def start():
+    open(os.path.join(os.environ["TRITONSMITH_CAPTURE"], "python"), "a").close()  # says that a Python can be recorded
     own = sys.modules.pop("sitecustomize")
     sys.path.remove(os.path.dirname(own.__file__))
     try:
