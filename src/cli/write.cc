@@ -28,6 +28,7 @@
 #include "eval/metrics.h"
 #include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
+#include "gym/api/task_check.h"
 #include "modules/patch.h"
 #include "search/ending.h"
 #include "search/ptx_edits.h"
@@ -170,15 +171,25 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   return writing.search->resume(writing.file->past(task.id));
 }
 
+// Fails if the module itself fails, before anything is asked of a model.
+Status check_tasks(const std::vector<Task>& tasks, const WriteOptions& options, Writing& writing,
+                   const train::StopFlag& stop) {
+  if (!writing.search->history().asks().empty()) return ok();  // the search continues
+  TRY_ASSIGN(const auto why,
+             gym::api::why_unjudgeable(*writing.judge_of_one, tasks, options.backend,
+                                       [&stop] { return stop.load(); }));
+  return why ? fail("{}", *why) : ok();
+}
+
 // Returns at the end of the search, or soon after `stop` is set.
 Status run_search(generate::Writer& writer, Writing& writing, const train::StopFlag& stop) {
   search::Search& search = *writing.search;
   gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, search.request().config.attempts));
   gym::api::Judge& judge = writing.verifying->before(*writing.judge);
-  search::Searches searches({.writer = writer,
-                             .judge = judge,
-                             .faults = faults,
-                             .is_stopped = [&stop] { return stop.load(); }});
+  search::Searches searches(
+      {.writer = writer, .judge = judge, .faults = faults, .is_stopped = [&stop] {
+         return stop.load();
+       }});
   searches.add(search);
   AttemptLines lines(search);
   for (;;) {
@@ -350,7 +361,7 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
 // Writes the kernel to its file or to standard output. If the file cannot be written, the kernel goes
 // to standard output, so that no search is lost.
 Status save_kernel(const std::string& kernel, const search::History& history,
-                             const std::string& out) {
+                   const std::string& out) {
   if (out.empty()) {
     hand_over(kernel);
     return ok();
@@ -386,6 +397,7 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   train::StopFlag stop = false;
   {
     const train::StopSignals signals(stop);
+    TRY(check_tasks(tasks, options, writing, stop));
     TRY(run_search(author->author().writer, writing, stop));
   }
   TRY(author->account(options.records));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "gym/api/task_check.h"
 #include "search/ptx_edits.h"
 
 namespace tritonsmith::search {
@@ -40,7 +41,7 @@ std::optional<std::string> failed_task(const History& history) {
   for (const int number : history.finished()) {
     const auto& error = history.attempt(number)->verdict.error;
     if (error && error->error_class == ErrorClass::task_failed)
-      return "the module itself cannot be judged: " + error->message;
+      return gym::api::words_for_failed_task(error->message);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gym/api/task_check.h"
 #include "gym/api/testing/fake_judge.h"
 
 namespace tritonsmith::gym::api {
@@ -64,6 +65,24 @@ TEST(EveryTaskJudge, PassesOneTaskOn) {
   ASSERT_TRUE(judge.submit({.id = 1, .kernel = "none"}));
   const auto judged = judge.next(Deadline::never());
   EXPECT_EQ((*judged)->verdict.error->message, "as the test says");
+}
+
+TEST(WhyUnjudgeable, NamesTheFirstTaskThatFailsAndIgnoresTheRest) {
+  for (const bool fails : {true, false}) {
+    FakeJudge fake([&](const JudgeJob& job) {
+      Verdict verdict = failed_verdict(Stage::parsed, ErrorClass::wrong_value);
+      if (fails && job.task.id == "tiny") verdict.error->error_class = ErrorClass::task_failed;
+      return verdict;
+    });
+    const auto why = why_unjudgeable(fake, two_tasks(), Backend::automatic, [] { return false; });
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->has_value(), fails);
+    EXPECT_EQ(why->value_or(""),
+              fails ? "the module itself cannot be judged: as the test says" : "");
+    EXPECT_EQ(fake.jobs().size(), 2U);
+  }
+  FakeJudge silent([](const JudgeJob&) { return Verdict(); });
+  EXPECT_FALSE(*why_unjudgeable(silent, two_tasks(), Backend::automatic, [] { return true; }));
 }
 
 }  // namespace

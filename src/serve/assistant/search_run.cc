@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gym/api/every_task_judge.h"
+#include "gym/api/task_check.h"
 #include "serve/assistant/order_tasks.h"
 
 namespace tritonsmith::serve::assistant {
@@ -81,6 +82,11 @@ Result<std::string> run_search(const SearchOrder& order, const ModelUse& use,
   for (std::size_t i = 0; i + search.unseen() < finished.size(); ++i)
     if (!earlier.reported.contains(finished[i]))
       TRY(report(*search.history().attempt(finished[i])));
+  if (search.history().asks().empty()) {
+    TRY_ASSIGN(const auto why,
+               gym::api::why_unjudgeable(*client, made.tasks, order.backend, events.is_stopped));
+    if (why) TRY(search.end(*why));
+  }
   gym::api::FaultStreak faults(
       std::min(gym::api::kFaultsInARow, order.conversations * order.turns));
   search::Searches searches({.writer = *writer,

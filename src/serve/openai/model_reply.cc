@@ -104,6 +104,13 @@ class ModelReply : public ReplyStream {
 }  // namespace
 
 CallResult<std::unique_ptr<ReplyStream>> answer_chat(const ServedModel& served, ChatCall call) {
+  if (call.has_logprobs && !served.model.takes_tokens())
+    return tl::unexpected(CallError{
+        .message =
+            fmt::format("'{}' is a model behind another server; its tokens are not known, so leave "
+                        "'logprobs' out",
+                        served.name),
+        .parameter = "logprobs"});
   auto reply = std::make_unique<ModelReply>(served, ReplyKind::chat, call);
   for (int i = 0; i < call.choices; ++i) {
     const auto begun = reply->begin(generate::WriteRequest{.messages = call.messages,

@@ -299,6 +299,15 @@ TEST(AnswerChat, GivesChoicesUsageAndTheTextBeforeTheStopString) {
   EXPECT_EQ(json["usage"]["prompt_tokens"], json["usage"]["total_tokens"].get<int>() - 6);
 }
 
+TEST(AnswerChat, RefusesLogProbabilitiesOfAModelWithoutTokens) {
+  generate::ScriptedWriter writer([](const generate::WriteRequest&) { return "yes"; });
+  SharedModel model(writer);
+  const auto answer = answer_chat({.name = "m", .model = model},
+                                  *parse_chat_call(chat_body(R"(, "logprobs": true)"), {}));
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().parameter, "logprobs");
+}
+
 TEST(AnswerChat, StreamsTheSameText) {
   generate::ScriptedWriter writer([](const generate::WriteRequest&) { return "good END bad"; });
   SharedModel model(writer);
