@@ -2,6 +2,7 @@
 // web page.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 
 #include <algorithm>
@@ -191,6 +192,7 @@ Status serve_model(ServeModelOptions options) {
   if (directory.empty()) return fail("say where searches and verdicts are kept: --dir DIR");
   TRY_ASSIGN(const Fd lock, lock_of(directory));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
+  if (!options.models.empty()) LOG("serve: opening {}", fmt::join(options.models, ", "));
   TRY_ASSIGN(const std::vector<WritingModel> models, open_models(options, directory));
   std::vector<serve::assistant::ModelUse> uses;
   std::vector<serve::openai::ServedModel> served;
@@ -198,6 +200,8 @@ Status serve_model(ServeModelOptions options) {
     uses.push_back(each.use());
     served.push_back(each.served());
   }
+  if (options.gym.url.empty())
+    LOG("serve: starting the judge; the first time this may take half a minute");
   TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));
   // A gym elsewhere may have many GPUs, and shares them itself.
   constexpr std::size_t jobs_of_a_gym = 256;

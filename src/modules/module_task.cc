@@ -72,6 +72,16 @@ bool names_a_module(std::string_view name) {
          !fs::exists(name, ignored);
 }
 
+bool names_a_nested_class(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  std::error_code ignored;
+  if (colon == std::string_view::npos || fs::exists(name, ignored)) return false;
+  const std::string_view inner = name.substr(colon + 1);
+  const std::size_t dot = inner.rfind('.');
+  return dot != std::string_view::npos && names_a_module(name.substr(0, colon + 1 + dot)) &&
+         is_python_name(inner.substr(dot + 1));
+}
+
 namespace {
 
 // The helper's answer about a text that lies in no folder.

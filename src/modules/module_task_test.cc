@@ -18,6 +18,8 @@ TEST(ModuleTask, IsNamedByAFileOrAModuleWithAName) {
   EXPECT_FALSE(names_a_module("vit/block.py"));
   EXPECT_FALSE(names_a_module("vit/block.py:"));
   EXPECT_FALSE(names_a_module(":Block"));
+  EXPECT_TRUE(names_a_nested_class("vit/block.py:Outer.Inner"));
+  EXPECT_FALSE(names_a_nested_class("vit/block.py:Block"));
   EXPECT_FALSE(names_a_module("openai:gpt-5"));
 }
 

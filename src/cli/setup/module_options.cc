@@ -55,6 +55,11 @@ Result<modules::ModuleTasks> read_tasks(const std::string& name, const ModuleOpt
     return modules::tasks_of_module(
         {.target = name, .inputs = all.inputs, .init = all.init, .dtype = all.dtype});
   }
+  if (modules::names_a_nested_class(name))
+    return fail(
+        "{}: only a class or function at the top level of its file can be taken; derive a class "
+        "there from this one",
+        name);
   if (!options.inputs.empty() || !options.init.empty() || !options.dtype.empty() ||
       !options.captured.empty())
     return fail(

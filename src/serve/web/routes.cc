@@ -34,6 +34,13 @@ WebReply not_found(const std::string& path) {
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
 }
 
+WebReply no_search(const std::string& id) {
+  return refusal({.status = 404,
+                  .message = fmt::format(
+                      "This server has no search '{}'. Its history may lie in another folder.", id),
+                  .code = "not_found"});
+}
+
 // A failure of our own store.
 WebReply failure(const Error& error) { return refusal({.status = 500, .message = error.message}); }
 
@@ -195,7 +202,7 @@ WebReply Routes::search(const WebCall& call) const {
   id = id.substr(0, slash);
   const auto shown = parts_.assistant.show(id, 0);
   if (!shown) return failure(shown.error());
-  if (!*shown) return not_found(call.path);
+  if (!*shown) return no_search(id);
   if (call.method == "GET" && action.empty()) return json_reply(**shown);
   if (call.method == "GET" && action == "events")
     return {.content_type = "text/event-stream",
@@ -217,7 +224,8 @@ WebReply Routes::patch(const std::string& search, const std::string& attempt) co
   const auto shown = parts_.assistant.show(search, 0);
   if (!shown) return failure(shown.error());
   const std::string path = fmt::format("{}/{}/patch/{}", kSearches, search, attempt);
-  if (!*shown || !number) return not_found(path);
+  if (!*shown) return no_search(search);
+  if (!number) return not_found(path);
   const Json& order = (**shown)["search"]["order"];
   for (const Json& each : (**shown)["attempts"]) {
     if (each["number"] != *number || each.value("kernel", "").empty()) continue;
