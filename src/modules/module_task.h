@@ -43,7 +43,7 @@ struct ModuleTasks {
 // Tells whether a name of a task has the form of ModuleRequest::target. No file of this very name
 // exists in such a case.
 bool names_a_module(std::string_view name);
-// Tells the same of a class within another one: "vit/block.py:Outer.Inner". No task is made of it.
+// Tells the same of a class within another one, as in FILE:Outer.Inner. No task is made of it.
 bool names_a_nested_class(std::string_view name);
 
 // Tells whether Python takes the text as a name.
