@@ -22,8 +22,8 @@ def vote(**yes):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers with KERNEL, and with a fault to the requests whose numbers are in `faults`. The requests from number `silent_from` on
-    get their answer when `ends_silence` is set."""
+    """Answers with KERNEL, and with a fault to the requests whose numbers are in `faults`. The requests whose numbers are
+    `silent` get their answer when `ends_silence` is set."""
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -35,7 +35,7 @@ class Server(http.server.ThreadingHTTPServer):
         context.load_cert_chain(self.certificate, key)
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.bodies, self.faults, self.lock = [], {}, threading.Lock()
-        self.silent_from, self.ends_silence = float("inf"), threading.Event()
+        self.silent, self.ends_silence = set(), threading.Event()
         self.kernel, self.vote, self.ptx = KERNEL, vote(), ""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -79,7 +79,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.bodies.append(body)
         if fault:
             return self.send(*fault)
-        if number >= self.server.silent_from:
+        if number in self.server.silent:
             self.server.ends_silence.wait(60)
         answer = f"Here it is.\n```python\n{self.server.kernel}\n```\n"
         if "Answer each question" in body["messages"][-1]["content"]:
@@ -114,7 +114,7 @@ class ModelServerTest(unittest.TestCase):
     def setUp(self):
         self.server.bodies.clear()
         self.server.faults = {}
-        self.server.silent_from = float("inf")
+        self.server.silent = set()
         self.server.ends_silence.clear()
         self.server.kernel, self.server.vote = KERNEL, vote()
 

@@ -150,6 +150,7 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   TRY_ASSIGN(const search::SearchConfig config, config_of(options));
   TRY_ASSIGN(writing.verifying, JudgeWithVerifier::open(options.verifier, writing.folder));
   TRY(eval::keep_options(writing.folder, what_decides(tasks, options, config)));
+  if (options.gym.url.empty()) LOG("starting the judge");
   TRY_ASSIGN(writing.judge_of_one, open_judge(writing.folder, options.gym));
   writing.judge.emplace(*writing.judge_of_one, tasks);
   TRY_ASSIGN(writing.file, search::SearchFile::open(writing.folder / "search.jsonl"));
@@ -346,10 +347,12 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
     LOG("the search ended after {:.1f} s: {}", search.seconds(), search.why_over());
   const bool has_kernels = std::ranges::any_of(
       history.finished(), [&](int number) { return !history.attempt(number)->kernel.empty(); });
-  if (history.finished().empty()) return nullptr;
+  if (search.why_over().empty() && !history.best()) return nullptr;
+  // The first attempt is greedy.
+  const search::Attempt* first = history.finished().empty() ? nullptr : history.attempt(0);
   if (!has_kernels)
-    complain(fmt::format("no kernel: {}",
-                         without_code(history.finished().size(), history.attempt(0)->text)));
+    complain(fmt::format("no kernel: {}", without_code(history.finished().size(),
+                                                       first == nullptr ? "" : first->text)));
   else if (!history.best())
     complain(fmt::format("no kernel for {}: {}", options.module, summary_of(history)));
   if (!history.best()) return nullptr;
@@ -378,6 +381,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(check_edits(options));
   TRY_ASSIGN(auto made, read_tasks(options.module, options.arguments));
   TRY(check_outputs(options, made.file.empty() ? options.module : made.file));
+  train::StopFlag stop = false;
+  const train::StopSignals signals(stop);
   if (!options.patch.empty() && !modules::names_a_module(options.module)) {
     TRY_ASSIGN(made, modules::module_of_file(std::move(made.tasks.front())));
     made.file = options.module;
@@ -394,12 +399,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   Writing writing;
   TRY(open_search(*author, tasks, options, writing));
-  train::StopFlag stop = false;
-  {
-    const train::StopSignals signals(stop);
-    TRY(check_tasks(tasks, options, writing, stop));
-    TRY(run_search(author->author().writer, writing, stop));
-  }
+  TRY(check_tasks(tasks, options, writing, stop));
+  TRY(run_search(author->author().writer, writing, stop));
   TRY(author->account(options.records));
   const bool was_stopped = writing.search->why_over().empty();
   const search::Attempt* found = report_search(*writing.search, options);
