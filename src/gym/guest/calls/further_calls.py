@@ -6,18 +6,20 @@ numbers that the file's own functions hold, such as 1000 in `if self.calls > 100
 the calls go on once more. Each call must take the steps of the call before it.
 """
 
+import math
 import random
 import time
 
 from . import process_answers
 from .errors import CaptureStop
 from .kept_state import in_words
-from .set_forward import Iterators, Number
+from .set_forward import Container, Iterators, Number
 
 CALLS, LEAST_CALLS = 128, 16
 STEPS = 4096   # of all calls together, beyond the least number of calls
 # Of the calls that go on because nothing can be set forward. The seconds are the processor's, so that a busy host changes nothing.
 FAR_CALLS, FAR_STEPS, FAR_SECONDS = 250, 4_000, 1.0
+LATER_SECONDS = 1.5  # of the processor, for the calls on what was set forward
 REST = 100     # so often it is asked whether the state has come to rest meanwhile
 WATCHED = 8    # so many calls are watched for a state that repeats
 MUCH_LATER = (200, 256, 500, 512, 1000, 1024, 2048, 5000, 10_000, 100_000, 1_000_000)
@@ -25,6 +27,35 @@ JUMPS = 100    # at most
 # Words of a generator's state from which it draws nothing but zeros, ones, and ones behind a zero. The last one gives the largest
 # number below a power of two.
 EXTREME_WORDS = (0, 0x12DD9BB3, 0x92CDB9B7)
+
+
+class Changes:
+    """What changes by equal steps in two calls, given the snapshots before, between and after them."""
+
+    def __init__(self, one, two, now):
+        self.moving = []  # what can be set forward, and its step
+        for key, thing in now.movable.items():
+            before = [each.movable.get(key) for each in (one, two)]
+            if all(type(each) is type(thing) for each in before):
+                steps = before[1].size - before[0].size, thing.size - before[1].size
+                if steps[0] and math.isclose(*steps, rel_tol=1e-6):
+                    self.moving.append((thing, steps[1]))
+        self.iterators = list(now.iterators.values())
+        # The size and the step of what moves, and of the numbers that say how far an iterator is.
+        self.sizes = [(thing.size, step) for thing, step in self.moving]
+        self.sizes += [(size, size - two.positions[key]) for key, size in now.positions.items() if two.positions.get(key, size) != size]
+        moved = {thing.path for thing, _ in self.moving if not isinstance(thing, Number)} | now.iterators.keys()
+        earlier, later = two.by_path(), now.by_path()
+        # Whether all that changes can be set. What else changes may belong together with what can be set, as the keys of a cache
+        # with the number of the call, so that setting the number alone would make a state that never comes.
+        self.can_be_set = not (two.ended or now.ended) and all(
+            earlier.get(path) == later.get(path) or is_within(path, moved) for path in earlier.keys() | later.keys())
+
+
+def is_within(path, moved):
+    while path is not None and path not in moved:
+        path = path[0]
+    return path is not None
 
 
 class FurtherCalls:
@@ -48,12 +79,23 @@ class FurtherCalls:
                 if any(not earlier.may_differ(now) for earlier in self.states):
                     return None
                 self.states.append(now)
-        return self.run_with_extreme_draws() or self.run_on(steps) or self.run_later()
+        if found := self.run_with_extreme_draws():
+            return found
+        snapshots = [self.state.snapshot()]
+        for _ in range(2):
+            if found := self.call_again():
+                return self.explained(found)
+            snapshots.append(self.state.snapshot())
+        changes = Changes(*snapshots)
+        # What grows may be counted elsewhere, too, such as the weak references to an object.
+        has_growth = any(isinstance(thing, Container) for thing, _ in changes.moving)
+        found = self.run_on(steps) if has_growth or not changes.can_be_set else None
+        return found or (self.run_later(changes) if changes.can_be_set else None)
 
     def run_on(self, steps):
-        """Calls on if something changes that cannot be set forward, until the state comes to rest."""
+        """Calls on, until the state comes to rest."""
         end = time.process_time() + FAR_SECONDS
-        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps)) if not self.is_explained() else 0):
+        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps))):
             before = self.state.snapshot() if call % REST == 0 else None
             if found := self.call_again():
                 return self.explained(found)
@@ -72,33 +114,24 @@ class FurtherCalls:
                 return self.explained(found)
         return None
 
-    def run_later(self):
-        one, two, now = *self.states[-2:], self.state.snapshot()
-        sizes = {key: (thing.size, two.movable[key].size - one.movable[key].size, thing) for key, thing in now.movable.items()
-                 if key in one.movable and key in two.movable and type(one.movable[key]) is type(two.movable[key]) is type(thing)}
-        moving = [each for each in sizes.values() if each[1] > 0 or each[1] < 0 and isinstance(each[2], Number)]
-        positions = [(now.positions[key], two.positions[key] - one.positions[key]) for key in now.positions
-                     if one.positions.get(key) != two.positions.get(key, one.positions.get(key))]
-        iterators = Iterators(now.iterators.values())
+    def run_later(self, changes):
+        iterators, end = Iterators(changes.iterators), time.process_time() + LATER_SECONDS
         try:
-            for calls in self.distances([(size, step) for size, step, _ in moving] + positions) if moving or iterators.iterators else ():
-                for _, step, thing in moving:
+            for calls in self.distances(changes.sizes) if changes.moving or changes.iterators else ():
+                for thing, step in changes.moving:
                     thing.set_forward(step, calls)
                 iterators.set_forward(calls)
                 if found := self.call_again():
                     return self.explained(found)
+                if time.process_time() > end:
+                    break
         except CaptureStop as stopped:
             if isinstance(stopped.__context__, CaptureStop):
                 raise
             CaptureStop.first = None  # Python failed, and no calls may lead to this state
+        except Exception:  # something of the file would not be set
+            pass
         return None
-
-    def is_explained(self):
-        """Whether nothing changes but numbers that can be set, and random generators."""
-        one, two = self.states[-2:]
-        return len(one.tokens) == len(two.tokens) and all(
-            first == second or place in one.explained and place in two.explained
-            for place, (first, second) in enumerate(zip(one.tokens, two.tokens)))
 
     def distances(self, sizes):
         """Returns how many calls ahead to look, given the sizes and the steps of what changes."""

@@ -39,7 +39,9 @@ ATOMS = {int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImp
 FIXED = (types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
          types.MethodDescriptorType, types.ClassMethodDescriptorType, torch.dtype, torch.device, torch.layout,
          torch.memory_format, torch.finfo, torch.iinfo)
-ITERATORS = {itertools.count, itertools.cycle, itertools.chain, itertools.islice, itertools.repeat, enumerate, zip, map, filter,
+ITERATORS = {itertools.count, itertools.cycle, itertools.chain, itertools.islice, itertools.repeat, itertools.product,
+             itertools.permutations, itertools.combinations, itertools.accumulate, itertools.compress, itertools.dropwhile,
+             itertools.takewhile, itertools.filterfalse, itertools.starmap, itertools.zip_longest, enumerate, zip, map, filter,
              reversed, *(type(iter(each)) for each in ([], (), "", b"", {}, set(), range(1), range(1 << 70), {}.values(), {}.items()))}
 CONTAINERS = (dict, list, set)
 GROWING = {dict, list, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter, bytearray}
@@ -56,18 +58,17 @@ HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of a type
 module_of = type.__dict__["__module__"].__get__  # a metaclass of the file cannot answer in its place
 
 
-def slots_of(kind):
-    """Returns the names and descriptors of the slots that class statements made."""
-    return [(name, slot) for base in kind.__mro__ if is_made_by_python(base) for name, slot in type.__getattribute__(base, "__dict__").items()
-            if type(slot) is types.MemberDescriptorType]
-
-
-def has_slot(value, slot):
-    try:
-        slot.__get__(value)
-    except AttributeError:
-        return False
-    return True
+def slots_of(value):
+    """Returns the values of the slots that class statements made, by name."""
+    found = {}
+    for base in type(value).__mro__:
+        for name, slot in type.__getattribute__(base, "__dict__").items() if is_made_by_python(base) else ():
+            if type(slot) is types.MemberDescriptorType:
+                try:
+                    found[name] = slot.__get__(value)
+                except AttributeError:  # nothing was assigned
+                    pass
+    return found
 
 
 def is_made_by_python(kind):
@@ -117,7 +118,7 @@ class Snapshot:
         self.tokens = []
         self.paths = []      # the first place in tokens of each thing that was found, and the path to it
         self.movable = {}    # what can be set forward: where it is, or its id -> a Number, Text or Container
-        self.iterators = {}  # id -> an iterator or a generator
+        self.iterators = {}  # the path to an iterator or a generator -> it
         self.positions = {}  # id of an iterator, and a name -> a number that says how far the iterator is
         self.explained = set()  # the places in tokens of numbers that can be set, and of random generators
         self.generators = []  # the generators of random numbers that were found
@@ -131,6 +132,14 @@ class Snapshot:
         """Returns the path to what has this place in tokens, or None."""
         at = bisect.bisect_right(self.paths, place, key=operator.itemgetter(0))
         return self.paths[at - 1][1] if at else None
+
+    def by_path(self):
+        """Returns for each path the tokens there. None stands for a token that may change, since it can be set."""
+        found = collections.defaultdict(list)
+        places = [place for place, _ in self.paths] + [len(self.tokens)]
+        for (begin, path), end in zip(self.paths, places[1:]):
+            found[path] += [None if place in self.explained else self.tokens[place] for place in range(begin, end)]
+        return found
 
     def may_differ(self, other):
         """Whether the module's Python keeps something else, or may do so where no snapshot sees it."""
@@ -155,7 +164,7 @@ class KeptState:
         return found
 
     def search(self, found):
-        self.seen, self.alive = {id(self.names): "#names"}, []
+        self.seen, self.alive = {id(self.names): "names"}, []
         names = {name: value for name, value in self.names.items() if name != "__builtins__"}
         self.stack = [(self.model, (None, "self"), None, None)]
         self.push([(value, (None, name), self.names, name) for name, value in names.items()])
@@ -189,17 +198,17 @@ class KeptState:
             if is_number(value) and container is not None:
                 self.number(found, value, container, key)
             elif kind in (str, bytes) and container is not None:
-                found.movable[id(container), key] = Text(container, key, value)
+                found.movable[id(container), key] = Text(container, key, value, path)
             found.tokens.append((kind, value if value == value else "nan"))
             return
         if id(value) in self.seen:
             found.tokens.append(self.seen[id(value)])
             return
-        self.seen[id(value)] = f"#{len(self.seen)}"
+        self.seen[id(value)] = "seen", path
         self.alive.append(value)
         found.tokens.append(kind)
         if kind in GROWING and (container is not None or kind is not dict):  # no attributes of an object
-            found.movable[id(value)] = Container(value)
+            found.movable[id(value)] = Container(value, path)
         if kind is dict:
             found.tokens.append(len(value))
             self.push_items(value, path)
@@ -262,7 +271,7 @@ class KeptState:
             self.push([(value.__self__, path, None, None)])
         elif kind in ITERATORS:
             if container is not None:
-                found.iterators[id(value)] = value
+                found.iterators[path] = value
             state = kind.__reduce__(value)[1:]
             self.look_into(found, id(value), state)
             self.push([(inner, path, None, None) for inner in state])
@@ -323,7 +332,7 @@ class KeptState:
 
     def visit_generator(self, found, value, path, container):
         if container is not None and type(value) is types.GeneratorType:
-            found.iterators[id(value)] = value
+            found.iterators[path] = value
         frame = next((getattr(value, name) for name in ("gi_frame", "cr_frame", "ag_frame") if hasattr(value, name)), None)
         found.tokens.append(None if frame is None else frame.f_lasti)
         if frame is not None:
@@ -342,16 +351,19 @@ class KeptState:
             found.opaque = found.opaque or f"{module_of(kind)}.{kind.__qualname__}"
         if (base := next((base for base in kind.__mro__ if base in (int, float, str, bytes)), None)) is not None:
             found.tokens.append(base.__repr__(value))
+        slots = slots_of(value)
         found.tokens.append(len(gc.get_referents(value)))
-        self.push_referents(value, path)
+        self.push_referents(value, path, list(slots.values()))
         if issubclass(kind, dict):
             self.push_items(value, path)
-        self.push([(slot.__get__(value), (path, name), value, name) for name, slot in slots_of(kind) if has_slot(value, slot)])
+        self.push([(inner, (path, name), value, name) for name, inner in slots.items()])
         if attributes:
             self.stack.append((attributes, path, None, None))
 
-    def push_referents(self, value, path):
-        known = {id(inner) for item in dict.items(value) for inner in item} if isinstance(value, dict) else ()
+    def push_referents(self, value, path, visited=()):
+        """Visits what a value refers to, but for what is visited by its name."""
+        known = {id(inner) for inner in visited}
+        known |= {id(inner) for item in dict.items(value) for inner in item} if isinstance(value, dict) else set()
         self.push([(inner, (path, "..."), None, None) for inner in gc.get_referents(value)
                    if inner is not type(value) and id(inner) not in known])
 

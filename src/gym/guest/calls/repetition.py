@@ -165,8 +165,10 @@ class Repetition:
             if is_new and other is not None and self.same_step(one, other):
                 other = next(following)
             elif not self.may_be_kept(one):
-                what = "nothing" if other is None else self.described(other)
-                raise self.stop(f"{what} instead of {self.described(one)}", (other or one)["line"])
+                what, expected = "nothing" if other is None else self.described(other), self.described(one)
+                if what == expected:
+                    what += " with another tensor or number"
+                raise self.stop(f"{what} instead of {expected}", (other or one)["line"])
         if other is not None:
             raise self.stop(f"{self.described(other)} besides", other["line"])
 

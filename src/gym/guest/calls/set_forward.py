@@ -1,7 +1,7 @@
 """Setting forward makes what a module's Python keeps into what it will be after many more calls of forward.
 
-A number is set to a later value. A list, a deque, a set, a dictionary or a text that grows is lengthened. An iterator or a generator
-is advanced, by one element for each call. The state that arises may be one that no calls lead to. For example, a list and a text
+A number is set to a later value. A list, a deque, a set, a dictionary or a text that grows is lengthened, and one that shrinks is
+shortened. An iterator or a generator is advanced, by one element for each call. The state that arises may be one that no calls lead to. For example, a list and a text
 that names its last element no longer fit together.
 """
 
@@ -10,7 +10,8 @@ import contextvars
 import itertools
 import time
 
-LONGEST = 1 << 20       # containers and texts are not made longer, and iterators are not advanced further
+LONGEST = 20_000        # containers are not made longer: some modules trim theirs one by one
+FURTHEST = 1 << 20      # iterators are not advanced further, and texts not made longer
 ADVANCE_SECONDS = 0.5   # of the processor, for all iterators of a module together
 ADVANCE_AT_ONCE = 4096  # elements between two looks at the clock
 SIGHT = 20_000          # elements of a sequence that are looked at
@@ -28,26 +29,33 @@ class Number:
 
 
 class Text:
-    """A str or bytes, where a snapshot found it."""
+    """A str or bytes that grows or shrinks, where a snapshot found it."""
 
-    def __init__(self, container, key, value):
-        self.container, self.key, self.value, self.size = container, key, value, len(value)
+    def __init__(self, container, key, value, path):
+        self.container, self.key, self.value, self.size, self.path = container, key, value, len(value), path
 
     def set_forward(self, step, calls):
-        if 0 < step * calls <= LONGEST:
+        if step > 0 and step * calls <= FURTHEST:
             put(self.container, self.key, self.value + self.value[-step:] * calls)
+        elif step < 0:
+            put(self.container, self.key, self.value[-step * calls:])
 
 
 class Container:
-    """A list, deque, bytearray, set or dict."""
+    """A list, deque, bytearray, set or dictionary that grows or shrinks."""
 
-    def __init__(self, value):
-        self.value, self.size = value, len(value)
+    def __init__(self, value, path):
+        self.value, self.size, self.path = value, len(value), path
 
     def set_forward(self, step, calls):
-        value, missing = self.value, self.size + step * calls - len(self.value)
-        if not 0 < missing <= LONGEST:
-            return
+        missing = self.size + step * calls - len(self.value)
+        if step > 0 and 0 < missing <= LONGEST:
+            self.lengthen(step, missing)
+        for _ in range(min(-missing, len(self.value)) if step < 0 else 0):
+            self.drop_one()
+
+    def lengthen(self, step, missing):
+        value = self.value
         if isinstance(value, set):
             value.update(object() for _ in range(missing))
         elif isinstance(value, dict):
@@ -57,6 +65,15 @@ class Container:
         else:
             last = list(itertools.islice(reversed(value), step))[::-1]
             value.extend(itertools.islice(itertools.cycle(last), missing))
+
+    def drop_one(self):
+        value = self.value
+        if isinstance(value, (set, collections.deque)):
+            value.pop()
+        elif isinstance(value, dict):
+            value.popitem()
+        else:
+            del value[-1]
 
 
 class Iterators:
@@ -71,7 +88,7 @@ class Iterators:
         of the file may run."""
         for iterator in self.iterators:
             missing, end = calls - self.call, time.process_time() + self.seconds_left
-            while 0 < missing <= LONGEST and time.process_time() < end:
+            while 0 < missing <= FURTHEST and time.process_time() < end:
                 part = min(missing, ADVANCE_AT_ONCE)
                 try:
                     collections.deque(itertools.islice(iterator, part), 0)
