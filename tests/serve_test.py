@@ -98,7 +98,7 @@ class Serve(ServeTest):
         self.assertIn("3 attempts, 2 accepted", page.text("#state"))
         self.assertIn("ended because", page.text("#state"))
         self.assertIn("the speed of light is unknown", page.text("#state"))  # without a GPU
-        self.assertEqual(page.text("#headline"), "Accepted: proved right")
+        self.assertEqual(page.text("#headline"), "Accepted: right in all trials")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
         page.choose("#view", "both")
@@ -180,7 +180,7 @@ class Serve(ServeTest):
         page.click("#judge")
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertEqual(page.value("document.querySelectorAll('#calls tbody tr').length"), 2)
-        self.assertEqual(page.text("#headline"), "Accepted: proved right")
+        self.assertEqual(page.text("#headline"), "Accepted: right in all trials")
         self.keep(page, "shapes-judged")
 
     def test_the_page_shows_ideas_in_words_and_what_follows_from_them(self):
@@ -219,6 +219,11 @@ class Serve(ServeTest):
         page.wait("document.querySelectorAll('#runs a').length === 1")
         self.keep(page, "runs")
         self.assertEqual(page.text("#runs a"), "small/rl")
+        lost = self.page()
+        lost.open(self.served.url + "/run/small/none")
+        lost.wait("!document.querySelector('#notice').hidden")
+        self.assertEqual(lost.text("#notice"), "This server has no run 'small/none'.")
+        self.assertTrue(lost.value("document.querySelector('#run-loading').hidden"))
         page.open(page.value("document.querySelector('#runs a').href"))
         page.wait("document.querySelectorAll('#curves svg').length === 4")
         self.assertIn("0.95 at step 20", page.text("#curves"))
@@ -273,7 +278,7 @@ class Serve(ServeTest):
         page.fill("#judge-kernel", RIGHT)
         page.click("#judge")
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
-        self.assertEqual(page.text("#headline"), "Accepted: proved right")
+        self.assertEqual(page.text("#headline"), "Accepted: right in all trials")
 
     def test_the_chart_shows_the_best_kernel_beside_other_speeds(self):
         page = self.page()

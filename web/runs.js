@@ -38,7 +38,12 @@ async function drawRuns() {
 async function openRun(name) {
   if (run?.name !== name) {
     at("run-title").textContent = name;
-    run = await (await call(`/api/runs/${pathOf(name)}`)).json();
+    at("run-loading").hidden = false;
+    try {
+      run = await (await call(`/api/runs/${pathOf(name)}`)).json();
+    } finally {
+      at("run-loading").hidden = true;
+    }
     samplesShown = PAGE_OF_SAMPLES;
     const known = Object.keys(run.curves);
     curves = PREFERRED.filter(each => known.includes(each)).slice(0, 4);
@@ -119,8 +124,9 @@ function chosenSamples() {
 
 function drawSamples() {
   const found = chosenSamples();
-  const leftOut = run.left_out > 0 ? ` The ${run.left_out} oldest are not loaded.` : "";
-  at("samples-count").textContent = `${countOf(found.length, "sample")} of ${run.samples.length}.${leftOut}`;
+  at("samples-count").textContent = run.left_out > 0
+    ? `${countOf(found.length, "sample")} of the newest ${run.samples.length}. ${run.left_out} older ones are not loaded.`
+    : `${countOf(found.length, "sample")} of ${run.samples.length}.`;
   at("samples").replaceChildren(...found.slice(0, samplesShown).map(drawSample));
   at("more-samples").hidden = found.length <= samplesShown;
 }

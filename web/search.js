@@ -56,10 +56,10 @@ function stateText(search) {
   if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
     : "Waiting for a server with a model: this one has none.";
   if (state === "running")
-    return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
+    return search.attempts ? `Writing and judging: ${counted} so far.` : "The judge checks the module, and the model writes its first kernels.";
   if (state === "done")
     return `Done after ${search.seconds.toFixed(search.seconds < 10 ? 1 : 0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
-  return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
+  return state === "stopped" ? `Stopped after ${counted}.` : `Failed after ${counted}. ${search.error}`;
 }
 
 // Says who writes a search, and by which rules.
@@ -68,7 +68,7 @@ function orderText({kind, model, policy, strategy}) {
 }
 
 function headline(verdict) {
-  if (verdict.accepted) return verdict.speedup ? `Accepted: ${times(verdict.speedup)} as PyTorch` : "Accepted: proved right";
+  if (verdict.accepted) return verdict.speedup ? `Accepted: ${times(verdict.speedup)} as PyTorch` : "Accepted: right in all trials";
   if (verdict.correct) return "Correct, but refused";
   if (verdict.fault === "infrastructure") return "No verdict: the judge failed";
   return verdict.stage === "none" ? "No kernel in the answer" : "Not right";

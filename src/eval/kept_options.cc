@@ -1,8 +1,15 @@
 #include "eval/kept_options.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 
 namespace tritonsmith::eval {
+namespace {
+
+constexpr std::size_t kShown = 200;  // bytes of a value; a module's source is longer
+
+}  // namespace
 
 std::string settled_model(const std::string& model) {
   std::error_code missing;  // a model need not be a folder
@@ -21,10 +28,14 @@ Status keep_options(const std::filesystem::path& directory, const Json& options)
     // A model that is gone from its place may have been moved.
     const bool is_moved =
         name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
-    if (old != value && !is_moved)
-      return fail(
-          "{}: these records began with {} {}, not {}; give the same options or another folder",
-          directory.string(), name, to_line(old), to_line(value));
+    if (old == value || is_moved) continue;
+    const std::string before_text = to_line(old), text_now = to_line(value);
+    if (std::max(before_text.size(), text_now.size()) > kShown)
+      return fail("{}: these records began with another {}; give the same one or another folder",
+                  directory.string(), name);
+    return fail(
+        "{}: these records began with {} {}, not {}; give the same options or another folder",
+        directory.string(), name, before_text, text_now);
   }
   return ok();
 }

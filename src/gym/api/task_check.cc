@@ -1,5 +1,7 @@
 #include "gym/api/task_check.h"
 
+#include <fmt/format.h>
+
 namespace tritonsmith::gym::api {
 namespace {
 
@@ -33,8 +35,10 @@ class ModelNew(torch.nn.Module):
 
 }  // namespace
 
-std::string words_for_failed_task(const std::string& message) {
-  return "the module itself cannot be judged: " + message;
+std::string words_for_failed_task(std::string_view message) {
+  for (const std::string_view said : {"the task itself cannot be judged: ", "the task itself: "})
+    if (message.starts_with(said)) message.remove_prefix(said.size());
+  return fmt::format("the module itself cannot be judged: {}", message);
 }
 
 Result<std::optional<std::string>> why_unjudgeable(Judge& judge, std::span<const Task> tasks,

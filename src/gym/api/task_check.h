@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "gym/api/judge.h"
 
@@ -18,7 +19,7 @@ Result<std::optional<std::string>> why_unjudgeable(Judge& judge, std::span<const
                                                    Backend backend,
                                                    const std::function<bool()>& is_stopped);
 
-// The words for a task that fails with this message.
-std::string words_for_failed_task(const std::string& message);
+// The words for a task that fails with this message of a verdict.
+std::string words_for_failed_task(std::string_view message);
 
 }  // namespace tritonsmith::gym::api

@@ -34,12 +34,12 @@ WebReply not_found(const std::string& path) {
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
 }
 
-WebReply no_search(const std::string& id) {
-  return refusal({.status = 404,
-                  .message = fmt::format(
-                      "This server has no search '{}'. Its history may lie in another folder.", id),
-                  .code = "not_found"});
+WebReply nothing_here(const std::string& what) {
+  return refusal(
+      {.status = 404, .message = fmt::format("This server has no {}.", what), .code = "not_found"});
 }
+
+WebReply no_search(const std::string& id) { return nothing_here(fmt::format("search '{}'", id)); }
 
 // A failure of our own store.
 WebReply failure(const Error& error) { return refusal({.status = 500, .message = error.message}); }
@@ -257,7 +257,9 @@ WebReply Routes::run(const WebCall& call) const {
   const std::string name(path);
   const auto found = sample ? parts_.runs->conversation(name, *sample) : parts_.runs->show(name);
   if (!found) return failure(found.error());
-  return *found ? json_reply(**found) : not_found(call.path);
+  if (*found) return json_reply(**found);
+  return nothing_here(sample ? fmt::format("sample {} of a run '{}'", *sample, name)
+                             : fmt::format("run '{}'", name));
 }
 
 WebReply Routes::models() const {
