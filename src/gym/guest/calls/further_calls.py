@@ -3,7 +3,7 @@
 What changes may have no effect on the plan: a count of calls for a log, a cache, a choice between workspaces. So the calls go on
 until the state repeats, or many times. Then what changes is set to what it will be much later (set_forward.py), above all near the
 numbers that the file's own functions hold, such as 1000 in `if self.calls > 1000`. If something changes that cannot be set forward,
-the calls go on once more. Each call must take the steps of the call before it.
+nothing is set, and the calls go on. Each call must take the steps of the call before it.
 """
 
 import math
@@ -41,6 +41,8 @@ class Changes:
                 if steps[0] and math.isclose(*steps, rel_tol=1e-6):
                     self.moving.append((thing, steps[1]))
         self.iterators = list(now.iterators.values())
+        # How many calls ahead all of it can be set. Beyond that the parts would no longer fit together.
+        self.reach = min((thing.longest / step for thing, step in self.moving if step > 0), default=float("inf"))
         # The size and the step of what moves, and of the numbers that say how far an iterator is.
         self.sizes = [(thing.size, step) for thing, step in self.moving]
         self.sizes += [(size, size - two.positions[key]) for key, size in now.positions.items() if two.positions.get(key, size) != size]
@@ -81,16 +83,22 @@ class FurtherCalls:
                 self.states.append(now)
         if found := self.run_with_extreme_draws():
             return found
+        found, changes = self.watch()
+        # What grows may be counted elsewhere, too, such as the weak references to an object.
+        if not found and (not changes.can_be_set or any(isinstance(thing, Container) for thing, _ in changes.moving)):
+            found = self.run_on(steps)
+            if not found and changes.can_be_set:
+                found, changes = self.watch()
+        return found or (self.run_later(changes) if changes.can_be_set else None)
+
+    def watch(self):
+        """Calls twice. Returns how a call differs from the one before, or None, and else what changed."""
         snapshots = [self.state.snapshot()]
         for _ in range(2):
             if found := self.call_again():
-                return self.explained(found)
+                return self.explained(found), None
             snapshots.append(self.state.snapshot())
-        changes = Changes(*snapshots)
-        # What grows may be counted elsewhere, too, such as the weak references to an object.
-        has_growth = any(isinstance(thing, Container) for thing, _ in changes.moving)
-        found = self.run_on(steps) if has_growth or not changes.can_be_set else None
-        return found or (self.run_later(changes) if changes.can_be_set else None)
+        return None, Changes(*snapshots)
 
     def run_on(self, steps):
         """Calls on, until the state comes to rest."""
@@ -118,13 +126,13 @@ class FurtherCalls:
         iterators, end = Iterators(changes.iterators), time.process_time() + LATER_SECONDS
         try:
             for calls in self.distances(changes.sizes) if changes.moving or changes.iterators else ():
+                if calls > changes.reach or time.process_time() > end:
+                    break
                 for thing, step in changes.moving:
                     thing.set_forward(step, calls)
                 iterators.set_forward(calls)
                 if found := self.call_again():
                     return self.explained(found)
-                if time.process_time() > end:
-                    break
         except CaptureStop as stopped:
             if isinstance(stopped.__context__, CaptureStop):
                 raise

@@ -165,6 +165,13 @@ class Counting(unittest.TestCase):
                 self.assertEqual(self.error_of(source), {})
                 self.assertLess(time.process_time() - begin, 4)
 
+    def test_what_is_set_forward_stays_together(self):
+        count = "self.n += 1; self.kept.append(self.n); self.text += 'x'"
+        for where, differs in (("list", "len(self.kept) != self.n"), ("text", "len(self.text) != self.n"), ("last", "self.kept[-1] != self.n")):
+            source = candidate(("", "self.n, self.kept, self.text = 0, [], ''", count, differs), "{}")
+            with self.subTest(where=where):
+                self.assertEqual(self.error_of(source), {})
+
     def test_python_that_fails_in_a_state_that_never_comes_is_accepted(self):
         counter = ("", "self.order, self.texts, self.seen = [], {}, 0",
                    "self.seen += 1; self.order.append(str(self.seen)); self.texts[str(self.seen)] = 0; self.texts[self.order[-1]]",

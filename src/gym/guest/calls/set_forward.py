@@ -21,6 +21,8 @@ FEW = 16                # a sequence whose elements differ from their neighbours
 class Number:
     """An int or a float, where a snapshot found it."""
 
+    longest = float("inf")
+
     def __init__(self, container, key, value):
         self.container, self.key, self.size = container, key, value
 
@@ -31,25 +33,29 @@ class Number:
 class Text:
     """A str or bytes that grows or shrinks, where a snapshot found it."""
 
+    longest = FURTHEST
+
     def __init__(self, container, key, value, path):
         self.container, self.key, self.value, self.size, self.path = container, key, value, len(value), path
 
     def set_forward(self, step, calls):
-        if step > 0 and step * calls <= FURTHEST:
+        if step > 0:
             put(self.container, self.key, self.value + self.value[-step:] * calls)
-        elif step < 0:
+        else:
             put(self.container, self.key, self.value[-step * calls:])
 
 
 class Container:
     """A list, deque, bytearray, set or dictionary that grows or shrinks."""
 
+    longest = LONGEST
+
     def __init__(self, value, path):
         self.value, self.size, self.path = value, len(value), path
 
     def set_forward(self, step, calls):
         missing = self.size + step * calls - len(self.value)
-        if step > 0 and 0 < missing <= LONGEST:
+        if step > 0 and missing > 0:
             self.lengthen(step, missing)
         for _ in range(min(-missing, len(self.value)) if step < 0 else 0):
             self.drop_one()
