@@ -118,6 +118,7 @@ class RemoteModel(model_server.ModelServerTest):
             with subprocess.Popen(self.call(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   env={**os.environ, "OPENAI_API_KEY": KEY}) as writing:
                 while len(self.server.bodies) < 2 or len(silent) == 1 and '"judged"' not in log.read_text():
+                    self.assertIsNone(writing.poll(), "it ended by itself")
                     time.sleep(0.05)
                 writing.send_signal(signal.SIGINT)
                 out, errors = writing.communicate(timeout=60)

@@ -12,9 +12,9 @@
 namespace tritonsmith::gym::api {
 
 // Judges a candidate that is always wrong, for each task. Returns why a task itself fails:
-// "the module itself cannot be judged: ...". Returns nothing if none fails, if the gym does not tell
-// within two minutes, or if the caller stopped it. `is_stopped` is asked several times a second. No other job of the judge
-// may be in flight.
+// "the module itself cannot be judged: ...". Returns nothing if none fails, if the gym does not
+// tell within two minutes, or if the caller stopped it. `is_stopped` is asked several times a
+// second. No other job of the judge may be in flight.
 Result<std::optional<std::string>> why_unjudgeable(Judge& judge, std::span<const Task> tasks,
                                                    Backend backend,
                                                    const std::function<bool()>& is_stopped);

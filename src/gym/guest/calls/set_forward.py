@@ -1,8 +1,8 @@
 """Setting forward makes what a module's Python keeps into what it will be after many more calls of forward.
 
 A number is set to a later value. A list, a deque, a set, a dictionary or a text that grows is lengthened, and one that shrinks is
-shortened. An iterator or a generator is advanced, by one element for each call. The state that arises may be one that no calls lead to. For example, a list and a text
-that names its last element no longer fit together.
+shortened. An iterator or a generator is advanced, by one element for each call. The state that arises may be one that no calls lead
+to. For example, a list and a text that names its last element no longer fit together.
 """
 
 import collections
