@@ -10,13 +10,7 @@ import operator
 import torch
 from torch.utils._pytree import tree_leaves
 
-# These operators return elements of their first argument.
-KEEPING = {f"aten::{name}" for name in (
-    "view _unsafe_view reshape slice select alias expand clone _to_copy unsqueeze squeeze t transpose permute split unbind "
-    "contiguous flatten max min amax amin sort index_select gather masked_select repeat as_strided detach".split())}
-JOINING = {"aten::cat", "aten::stack"}
-COMPARISONS = {"aten::ne": operator.ne, "aten::eq": operator.eq, "aten::lt": operator.lt, "aten::le": operator.le,
-               "aten::gt": operator.gt, "aten::ge": operator.ge}
+from .operators import COMPARISONS, JOINING, KEEPING
 
 
 def extremes(real):

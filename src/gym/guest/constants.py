@@ -9,11 +9,9 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from . import bounds
+from .operators import FACTORIES
 
 LIMIT = 4096  # elements
-# These operators make a tensor from numbers alone. `empty` does not: its values are unknown.
-FACTORIES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::zeros", "aten::ones", "aten::full", "aten::eye",
-             "aten::scalar_tensor", "aten::tril_indices", "aten::triu_indices"}
 
 
 class Constants:

@@ -17,18 +17,10 @@ from torch.utils._pytree import tree_leaves
 
 from . import streams
 from .errors import CaptureStop, line_of, text_of
-from .graphs import ALLOTTING, tensors_in
+from .graphs import tensors_in
+from .operators import ALLOTTING, FILLED, PASSIVE, TABLES
 from .tensors import LIMIT
 
-# Tables of positions are made from numbers alone. FILLED tensors are, too: masks are made of them. But memory that is kept
-# to add to (a sum) can also be filled in this way.
-TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices"}
-FILLED = {"aten::ones", "aten::full", "aten::zeros", "aten::scalar_tensor"}
-# Operators that compute nothing: they allocate, view, copy or fill.
-PASSIVE = TABLES | FILLED | ALLOTTING | {f"aten::{name}" for name in (
-    "alias as_strided cat clone contiguous copy_ detach expand fill_ full_like lift_fresh narrow new_full new_ones new_zeros "
-    "ones_like permute repeat reshape select slice split split_with_sizes squeeze stack t transpose unbind unsqueeze view "
-    "zero_ zeros_like _to_copy _unsafe_view empty_permuted constant_pad_nd").split()}
 NUMBERS = {"i", "f", "b", "complex"}
 
 

@@ -9,9 +9,7 @@ import torch
 
 from . import whole_operators
 from .errors import CaptureStop
-
-# These operators allot memory and compute nothing.
-ALLOTTING = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
+from .operators import ALLOTTING
 
 _pools = 0
 
