@@ -62,13 +62,10 @@ std::string kernel_text(const KernelReport& kernel) {
 
 std::string numerics_text(const Numerics& numerics) {
   if (numerics.trials == 0) return {};  // no comparison was completed
-  return fmt::format(
-      "  {}: the largest difference is {:.3g} absolute, {:.3g} relative{}\n",
-      counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel,
-      numerics.tolerance > 0
-          ? fmt::format("; an element may differ by {0:.3g} and {0:.3g} of its value",
-                        numerics.tolerance)
-          : "");
+  const std::string allowed = tolerance_words(numerics);
+  return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative{}{}\n",
+                     counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel,
+                     allowed.empty() ? "" : "; ", allowed);
 }
 
 // Returns "0.0321 ms (0.0319 to 0.0323)": the median, and its 95 % interval if that is known.

@@ -46,6 +46,12 @@ Json to_json(const Timing& timing) {
   return json;
 }
 
+std::string tolerance_words(const Numerics& numerics) {
+  if (numerics.tolerance <= 0) return {};
+  return fmt::format("an element may differ by {0:.3g} and {0:.3g} of its value",
+                     numerics.tolerance);
+}
+
 Json to_json(const Numerics& numerics) {
   Json json = {
       {"max_abs", numerics.max_abs}, {"max_rel", numerics.max_rel}, {"trials", numerics.trials}};

@@ -186,6 +186,8 @@ Json to_json(const VerdictError& error);
 Result<VerdictError> error_from_json(const Json& json);
 Json to_json(const Timing& timing);
 Result<Timing> timing_from_json(const Json& json);
+// Returns "an element may differ by 0.01 and 0.01 of its value", or nothing without a tolerance.
+std::string tolerance_words(const Numerics& numerics);
 Json to_json(const Numerics& numerics);
 Result<Numerics> numerics_from_json(const Json& json);
 // An object: name -> timing.

@@ -30,10 +30,8 @@ std::string fact(std::string_view name, const std::string& value) {
 }
 
 std::string tolerance_text(const Numerics& numerics) {
-  return numerics.tolerance > 0
-             ? fmt::format(" (an element may differ by {0:.3g} and {0:.3g} of its value)",
-                           numerics.tolerance)
-             : "";
+  const std::string allowed = tolerance_words(numerics);
+  return allowed.empty() ? "" : fmt::format(" ({})", allowed);
 }
 
 std::string verdict_facts(const Verdict& verdict) {
