@@ -6,6 +6,8 @@ tries, and inspection may have missed how.
 """
 
 import builtins
+import ctypes
+import gc
 import sys
 from types import (BuiltinFunctionType, FunctionType, GetSetDescriptorType, MethodDescriptorType, ModuleType,
                    WrapperDescriptorType)
@@ -24,6 +26,31 @@ KINDS = (FunctionType, BuiltinFunctionType, type, ModuleType, staticmethod, clas
          GetSetDescriptorType, WrapperDescriptorType)
 
 
+# Where a dictionary of this CPython keeps its version: behind the reference count, the type and the number of items.
+VERSION_OFFSET = 3 * ctypes.sizeof(ctypes.c_size_t)
+
+
+def version_of(names):
+    """Returns a number that changes with each change of the dictionary (PEP 509), as an object whose `value` is read anew."""
+    return ctypes.c_uint64.from_address(id(names) + VERSION_OFFSET)
+
+
+def versions_are_kept():
+    """Whether this Python keeps versions where version_of() looks for them."""
+    names = {"one": 1, "two": 2}
+    version = version_of(names)
+    seen = [version.value]
+    for value in (3, 4):
+        names["one"] = value
+        seen.append(version.value)
+    return len(set(seen)) == 3 and version.value == seen[-1]
+
+
+def dictionary_of(one):
+    """Returns the dictionary behind a class's vars(), which shows it read-only."""
+    return gc.get_referents(vars(one))[0]
+
+
 def parts_of(names):
     return {name: value for name, value in names.items() if isinstance(value, KINDS) or callable(value)}
 
@@ -39,22 +66,36 @@ class Originals:
         self.classes = [*CLASSES, torch.cuda.Event, torch.cuda.Stream]
         self.classes += [value for name, names in self.watched if name.startswith("tritonsmith_guest.")
                          for value in names.values() if isinstance(value, type) and value.__module__ == name]
-        self.before = [parts_of(names) for _, names in self.watched]
-        self.before_of_classes = [parts_of(vars(one)) for one in self.classes]
+        self.places = [(name, names, parts_of(names)) for name, names in self.watched]
+        self.places += [(one.__qualname__, vars(one), parts_of(vars(one))) for one in self.classes]
         self.names_of_classes = [set(vars(one)) for one in self.classes]
+        dictionaries = [*(names for _, names in self.watched), *map(dictionary_of, self.classes)]
+        self.versions = [version_of(names) for names in dictionaries] if versions_are_kept() else []
+        self.seen = []  # the versions that first_change() has looked at
+
+    def changed_places(self):
+        """Returns the numbers of the places that may have changed since the last look. To look at a name writes to its memory,
+        which a guest shares with the zygote until then, so the version of a dictionary saves a fifth of a capture."""
+        versions, before = [version.value for version in self.versions], self.seen
+        self.seen = versions
+        return [k for k in range(len(self.places)) if not before or versions[k] != before[k]]
 
     def first_change(self):
         """Returns the name of the first thing that is another one now, or None."""
-        places = [*self.watched, *((one.__qualname__, vars(one)) for one in self.classes)]
-        for (place, names), before in zip(places, [*self.before, *self.before_of_classes]):
+        for k in self.changed_places():
+            place, names, before = self.places[k]
             for name, value in before.items():
                 if names.get(name) is not value:
                     return f"{place}.{name}"
-        for one, names in zip(self.classes, self.names_of_classes):
-            for name in vars(one).keys() - names:  # torch.Tensor.relu = ... hides what its base has
-                if any(name in vars(base) for base in one.__mro__[1:]):
-                    return f"{one.__qualname__}.{name}"
+            if k >= len(self.watched) and (added := self.hiding(k - len(self.watched))):
+                return f"{place}.{added}"
         return None
+
+    def hiding(self, number):
+        """Returns a new name of a class that hides what its base has, as `torch.Tensor.relu = ...` does."""
+        one = self.classes[number]
+        return next((name for name in vars(one).keys() - self.names_of_classes[number]
+                     if any(name in vars(base) for base in one.__mro__[1:])), None)
 
 
 def checker():
