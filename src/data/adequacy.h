@@ -1,5 +1,5 @@
 // Adequacy: how many faults of a task its trials tell apart. The referee makes faulty plans from the
-// task's own plan and judges each one as a candidate. docs/trials.md explains the measure. Plain
+// task's own plan and judges each one as a candidate. docs/adequacy.md explains the measure. Plain
 // data for any thread.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Measures a task's adequacy: it makes faulty plans and legitimate variants from the task's plan,
-// and runs each one through the judge's trials as a candidate (docs/trials.md). A fault counts as
+// and runs each one through the judge's trials as a candidate (docs/adequacy.md). A fault counts as
 // told if it is refused under each of several secrets. On the CPU; the referee's thread.
 #pragma once
 
