@@ -49,8 +49,8 @@ class TokenEngine {
   Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
   // Gives up a request. Its completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
-  // Makes a next_by that runs, or else the following one, return after its decode step. An engine
-  // that cannot do so returns at its deadline.
+  // Makes next_by return after its present decode step. If no next_by runs, the following one
+  // returns so. An engine that cannot be interrupted returns at its deadline.
   virtual void interrupt() {}
   // Waits until the device has finished everything that was launched.
   virtual Status settle() { return ok(); }

@@ -69,7 +69,7 @@ class Writer {
   virtual void cancel(std::uint64_t id) = 0;
 
   // Tells whether the messages and max_new_tokens fit into the model's context. A writer that
-  // cannot tell says yes.
+  // cannot tell returns true.
   virtual bool has_room(std::span<const text::Message> /*messages*/,
                         const SamplingParams& /*sampling*/) const {
     return true;

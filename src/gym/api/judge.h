@@ -1,6 +1,6 @@
 // Judge: the interface through which training, evaluation and the assistant use the gym. The caller
-// submits jobs and receives verdicts in the order in which they finish. LocalJudge runs the pool in
-// this program, RemoteJudge asks a `gym serve`, and testing/fake_judge.h serves the tests. One
+// submits jobs and receives verdicts in the order in which they finish. LocalJudge judges in this
+// program, RemoteJudge asks a `gym serve`, and testing/fake_judge.h has a fake for tests. One
 // thread calls submit, next and cancel.
 #pragma once
 
@@ -53,7 +53,7 @@ struct JudgeJob {
 
 // Fails with one line that names an unknown baseline.
 Status check_baselines(const std::vector<std::string>& baselines);
-// Fails with one line if the job contradicts itself. The caller checks before any work starts.
+// Fails with one line if the job contradicts itself. A caller calls it before any work starts.
 Status check_job(const JudgeJob& job);
 
 struct Judged {

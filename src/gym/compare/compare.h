@@ -29,8 +29,8 @@ Tolerance tolerance_of(c10::ScalarType dtype);
 // Tells whether KernelBench has a tolerance for the dtype (fp32, fp16, bf16). We set the others.
 bool is_kernelbenchs(c10::ScalarType dtype);
 
-// The number that the tolerance's absolute part is multiplied by. one: 1, as in KernelBench.
-// output_size: the output's own size if that is above 1, for trials with enlarged inputs.
+// The factor of the tolerance's absolute part. one: 1, as in KernelBench. output_size: the output's
+// own size if that is above 1, for trials with enlarged inputs.
 enum class AbsoluteUnit { one, output_size };
 
 // The wrong elements of one tensor.
@@ -74,10 +74,10 @@ class DeviceComparison {
   virtual Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
                            const at::Tensor& oracle, const CompareOptions& comparison) = 0;
   // Does a quick comparison and measure() in one pass. The tensors must be contiguous and floating,
-  // with one shape and type.
+  // and must have the same shape and type.
   virtual QuickJudgement judge(const at::Tensor& candidate, const at::Tensor& reference,
                                const ExactValues& exact, const CompareOptions& comparison) = 0;
-  // Measures how exact the reference is. Both tensors must be floating and have one shape.
+  // Measures how exact the reference is. Both tensors must be floating and have the same shape.
   virtual ReferenceQuality measure(const at::Tensor& reference, const at::Tensor& oracle) = 0;
 };
 
@@ -94,7 +94,7 @@ struct CompareOptions {
   // them are compared apart, so that their size does not loosen the budget of all others.
   std::vector<double> fills = {};
   tensors::Filler filler = tensors::Filler::nan;  // content of the candidate's unwritten elements
-  // Also measures right elements against what is allowed (Numerics::worst_share). CPU only.
+  // Also measures how near right elements come to the limit (Numerics::worst_share). CPU only.
   bool measures_right_elements = false;
   DeviceComparison* device = nullptr;  // null: the CPU reaches the tensors
 };

@@ -14,13 +14,13 @@ namespace tritonsmith::gym::compare {
 // precision of its parts. Integers and booleans are `exact`: they must be equal.
 enum class Precision { exact, bits_64, bits_32, bits_16, bits_8 };
 
-// Says whether rounding once to this precision costs about as much as the tolerance allows. PyTorch
+// Says whether one rounding to this precision costs about as much as the tolerance allows. PyTorch
 // rounds after each of its operators.
 constexpr bool is_coarse(Precision precision) { return precision >= Precision::bits_16; }
 
 // The tolerance extension for outputs that PyTorch itself computes coarsely. A candidate passes if
-// its errors are at most so many times PyTorch's: `worst` times the largest, `average` times the
-// root mean square. `most` is the limit for all, in units of the tolerance.
+// its largest error is at most `worst` times PyTorch's largest, and the root mean square of its
+// errors at most `average` times PyTorch's. No error may exceed `most` tolerances.
 struct ExtensionRules {
   double worst = 0, average = 0, most = 0;
 };
@@ -31,8 +31,9 @@ struct ToleranceRules {
   // to float32.
   double of_64_bits = 1e-9, of_32_bits = 1e-4, of_16_bits = 1e-2, of_8_bits = 1e-1;
 
-  // The budget is the distance that a candidate may have from the exact result (budget_slack). The
-  // floor is added to the output's size. The factor multiplies PyTorch's own error.
+  // The budget is the distance that a candidate may have from the exact result (budget_slack).
+  // `budget_floor` is added to the output's size, and `own_error_factor` multiplies PyTorch's own
+  // error.
   double budget_floor = 0.005;
   double own_error_factor = 32;
 
@@ -43,8 +44,8 @@ struct ToleranceRules {
   // A perturbed trial counts only if PyTorch's own error is at most this share of the tolerance.
   double precise_share = 0.4;
 
-  // In 16 bits PyTorch rounds after each operator, and one kernel for all of them need not. So
-  // there a candidate must be as exact as PyTorch, at worst and on average.
+  // In 16 bits PyTorch rounds after each operator, and one kernel that computes all of them need
+  // not. So there a candidate must be at least as exact as PyTorch, at worst and on average.
   ExtensionRules extension_32_bits = {.worst = 16, .average = 8, .most = 100};
   ExtensionRules extension_16_bits = {.worst = 1, .average = 1, .most = 10};
   // A reference whose own error is at least this large is noise, and extends no tolerance.

@@ -13,14 +13,14 @@
 //
 // On a GPU the referee runs the compiled kernels, so it waits for the compilers. A kernel that does
 // not compile decides the verdict, so the job's later kernels are not compiled. In addition, a
-// referee of the same kind lints each captured task once (task_lints.h). Verdicts wait for its
-// findings.
+// referee of the same kind looks at each captured task once (task_lints.h). Verdicts wait for the
+// findings about their task.
 //
-// Retries. A job that hits a deadline is retried once, alone: no new job starts, the running jobs
-// finish, then it runs by itself. That stops all other jobs. So there is no such retry if other
-// jobs cannot have been the reason, as for a guest that had a core to itself. A job whose guest was
-// killed is retried beside the others, and alone if its guest is killed again. An infrastructure
-// fault is retried once beside the others.
+// Retries. A job that runs out of time is retried once, alone: no new job starts, the running jobs
+// finish, and then it runs by itself. This delays all other jobs. So there is no such retry if
+// other jobs cannot have been the reason, as for a guest that had a core to itself. A job whose
+// guest was killed is retried beside the others, and alone if its guest is killed again. A job with
+// an infrastructure fault is retried once beside the others.
 //
 // Equal jobs in flight are judged once.
 #pragma once
@@ -98,7 +98,7 @@ class Coordinator {
   // Gives the verdict once the findings about the task are known.
   void give_verdict(JobProgress progress);
 
-  // Has a referee lint the job's task, unless one did.
+  // Has a referee lint the job's task, unless a referee has done so already.
   void lint(JobProgress& progress);
   void hear_of_task(RefereeAnswer& event);
   // Drops the compilations of all units from `first` on that have no outcome yet.

@@ -39,7 +39,7 @@ struct LocalJudgeConfig {
   int queue = 256;                                   // the limit of unfinished jobs; submit waits
   double referee_seconds = 20;                       // for all trials of one job
   int referee_memory_mib = 2048;
-  int referee_grace_seconds = 10;  // a silent referee is killed so long after its budget
+  int referee_grace_seconds = 10;  // a silent referee is killed this long after its budget
   // The number of secrets under which each task's adequacy is measured before its first verdict.
   // The finding task_adequacy reports it. 0: adequacy is not measured.
   int adequacy_secrets = 0;
@@ -73,7 +73,7 @@ struct LocalJudgeParts {
 class LocalJudge : public api::Judge {
  public:
   // Starts a judge with the real parts. Referees run `program`. `pool` captures and compiles
-  // candidates. If it is null, a pool of this machine does.
+  // candidates. If it is null, the judge makes a pool on this machine.
   static Result<std::unique_ptr<LocalJudge>> start(
       const LocalJudgeConfig& config, Inspect inspect, RefereeProgram program,
       std::unique_ptr<capture::CapturePool> pool = nullptr);
@@ -90,7 +90,7 @@ class LocalJudge : public api::Judge {
   // Returns one entry for each referee. Any thread may call it.
   std::vector<api::DeviceUse> devices() const override;
   // Returns the versions that are part of the verdict store's keys. They are empty until the first
-  // job was judged. Any thread may call it.
+  // job has been judged. Any thread may call it.
   JudgeVersions versions() const;
 
  private:

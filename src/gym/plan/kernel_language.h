@@ -9,8 +9,8 @@ namespace tritonsmith::gym::plan {
 
 enum class KernelLanguage { triton_ir };
 
-// Returns the language whose member this JSON has. Without any, it returns Triton IR, so a reader
-// then misses the member `ttir`.
+// Returns the language whose member this JSON has. If it has none, this returns Triton IR, and the
+// reader then reports that the member `ttir` is missing.
 KernelLanguage language_in(const Json& json);
 
 }  // namespace tritonsmith::gym::plan

@@ -1,11 +1,11 @@
 // Plan: the buffers, ATen operators and kernel launches of one module, in the order in which they
 // ran (docs/plan.md). A guest returns a plan instead of results. A plan comes from a process that
-// ran untrusted code, so parse_plan is the only way in and checks every bound, index and product.
-// The holder of a Plan may rely on these facts:
+// ran untrusted code. So only parse_plan makes a plan of foreign text, and it checks every bound,
+// index and product. The holder of a Plan may rely on these facts:
 //   - every tensor, kernel and input index is in range, and each tensor lies inside its storage;
 //   - a step reads only inputs, init_args and tensors that an earlier step made;
 //   - phases come in the order init, inputs, first_call, forward. A candidate has no `inputs`, and
-//     only a candidate with a `first_call` has steps of that phase;
+//     only a candidate with a `first_call` has steps of the phase first_call;
 //   - one step makes each tensor. Only a candidate may repeat that step, as each replay of a CUDA
 //     graph does;
 //   - launches pass as many arguments as the kernel has, of the right kind, and grids are
@@ -13,6 +13,7 @@
 //   - a constant holds exactly the bytes of its tensor;
 //   - only a task's plan may lack its forward (`unplanned`). It then has neither forward steps nor
 //     outputs.
+//
 // parse_plan does not check that an operator exists or that its arguments fit its schema. Those
 // checks need LibTorch's dispatcher, and the replay makes them.
 #pragma once
@@ -108,8 +109,8 @@ struct PlanStep {
   // The referee draws random values before forward runs. If this step draws, `draw` is the number
   // of its draw, else -1. JSON does not have this member.
   int draw = -1;
-  // A hook of some configs of an autotuner takes this step: only these choices of the next launch run
-  // it. Empty: it always runs.
+  // If a hook of some configs of an autotuner takes this step, it runs only before these choices of
+  // the next launch. Empty: it always runs.
   std::vector<int> choices;
   bool operator==(const PlanStep&) const = default;
 };
@@ -148,9 +149,9 @@ struct Plan {
   std::vector<Value> init_args;  // the arguments of the constructor
   // The arguments of forward: tensors, or constants of the task.
   std::vector<Value> inputs;
-  // The names of forward's parameters, in the order of the inputs and at most as many. An empty name is
-  // not known. They serve messages alone. A candidate's plan has those of its task, which the referee
-  // copies: a guest of a candidate sends none.
+  // The names of forward's parameters, in the order of the inputs and at most as many. An empty
+  // name stands for an unknown one. Only messages use the names. A candidate's guest sends none:
+  // the referee copies those of the task into the candidate's plan.
   std::vector<std::string> input_names;
   std::vector<PlanParameter> parameters;
   std::vector<PlanKernel> kernels;
@@ -198,7 +199,8 @@ Json to_json(const Plan& plan);
 Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);
-// Returns the index of the first launch after a step, if it is in the same phase.
+// Returns the index of the first launch after a step, or nothing if that launch is in another
+// phase.
 std::optional<std::size_t> next_launch(const Plan& plan, std::size_t step);
 
 // Returns the tensors among the call's arguments, by index and in their order.

@@ -1,6 +1,6 @@
 // Referee: compares a candidate's plan with its task's plan over several trials, and reports what
-// running them showed. It keeps the task plans that it received. One thread uses a Referee. The
-// report describes every failure of a plan; an Error means broken machinery.
+// running them showed. It keeps the task plans that it received. One thread uses a Referee. A
+// failure of a plan is part of the report. An Error means that the referee itself is broken.
 //
 // A job takes these steps. judge_plans.h refuses the plans, or has run_trials.h run the trials. On
 // a GPU time_plans.h then times a correct candidate. If a job has no candidate, the referee lints
@@ -51,14 +51,15 @@ class Referee {
   RefereeReport judge(const RefereeJob& job);
   // Measures how fast the GPU is now (calibrate.h). Fails on a CPU.
   Result<Calibration> calibrate();
-  // Frees memory that other programs on the same device may need. The caller has no job for it now.
+  // Frees memory that other programs on the same device may need. The caller calls it while it has
+  // no job for the referee.
   void rest();
   // Says whether a candidate broke the GPU's context. The referee then takes no further job.
   bool spent() const;
 
  private:
-  // The limit for the text of all kept task plans. A run has many tasks. The client sends a
-  // forgotten plan again.
+  // The limit for the text of all kept task plans, because a run has many tasks. If a plan was
+  // dropped, the client sends it again.
   static constexpr std::size_t kKeptPlanBytes = std::size_t{64} << 20;
   RefereeReport judge_known(const RefereeJob& job);
   RefereeReport judge_in_python(const RefereeJob& job, const plan::Plan& candidate,

@@ -1,8 +1,8 @@
-// JobDispatcher: a worker of the job store. It takes jobs to a judge and brings the verdicts back.
-// Its one thread owns the judge. It hands over only as many jobs as the judge works on at a time,
-// so that urgent jobs overtake those that wait. If a judge breaks down (a full disk), the
-// dispatcher makes a new one, with growing pauses, and gives its jobs back to the store: none is
-// lost, and none is judged twice for one event.
+// JobDispatcher: a worker of the job store. It takes jobs from the store, gives them to a judge,
+// and stores the verdicts. Its one thread owns the judge. It hands over only as many jobs as the
+// judge works on at a time, so that urgent jobs overtake those that wait. If a judge breaks down (a
+// full disk), the dispatcher makes a new one, with growing pauses, and gives its jobs back to the
+// store: none is lost, and none is judged twice for one event.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@
 
 namespace tritonsmith::gym::service {
 
-// Makes a judge. It may take its time, but must end when it is asked to stop.
+// Makes a judge. This may take long, but must end soon after the stop is requested.
 using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::stop_token&)>;
 
 // Facts that a worker shows to the others that share its store.
@@ -45,7 +45,7 @@ class JobDispatcher {
   ~JobDispatcher();
 
   // Takes no more jobs, and waits until those that it has are judged, or until the deadline. The
-  // store then gives what is left to other workers.
+  // store then gives the remaining jobs to other workers.
   void drain(Deadline deadline);
 
   // The dispatcher must outlive it.

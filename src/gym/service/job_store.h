@@ -1,6 +1,6 @@
 // JobStore: the interface to the jobs of a service. Doors (HTTP servers) submit jobs and read
 // verdicts. Workers (JobDispatchers) take jobs and conclude them. One store serves any number of
-// both.
+// doors and workers.
 //
 //   queued --> running --> done
 //      \---------\------> cancelled   no client wants the verdict any more
@@ -48,8 +48,7 @@ struct JobView {
   JobState state = JobState::queued;
   std::string verdict;                             // JSON text; empty until it is done
   std::int64_t submitted_ms = 0, finished_ms = 0;  // since 1970
-  // The reason for doubt in its verdict, which is why it is judged again (gpu_records.h). Empty:
-  // there is no doubt.
+  // If its verdict is in doubt and the job is judged again (gpu_records.h), the reason. Else empty.
   std::string doubt = {};
 };
 
@@ -106,13 +105,13 @@ class JobStore {
   virtual Result<Submitted> submit(std::span<const api::Submission> submissions,
                                    const Submitter& submitter) = 0;
   virtual Result<std::optional<JobView>> find(const std::string& name) = 0;
-  // Says that `client` does not want the job any more. Cancels the job and returns true if no other
-  // client wants it.
+  // Withdraws the client from the job. If no other client wants it, cancels the job and returns
+  // true.
   virtual Result<bool> cancel(const std::string& name, const std::string& client) = 0;
   // Cancels everything unfinished that the client wanted.
   virtual Status cancel_all(const std::string& client) = 0;
-  // Does the same, and from now on refuses submissions under the client's name. A request may
-  // arrive after its client has stopped waiting for it and has left.
+  // Does the same, and from now on refuses submissions under the client's name, because a request
+  // of a client may arrive after the client has left.
   virtual Status dismiss(const std::string& client) = 0;
   // Returns the client's verdicts with numbers above `after`, in order.
   virtual Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
@@ -126,18 +125,18 @@ class JobStore {
 
   // Workers call these.
   //
-  // Concludes all queued jobs whose verdict RecallVerdict knows, without regard to their order.
+  // Concludes all queued jobs whose verdict RecallVerdict returns, in any order.
   virtual Status recall_queued() = 0;
   // Returns at most `most` jobs: the most urgent queued ones, and those whose lease has ended. They
   // are now running. The call first renews the worker's own leases, because the worker is alive. It
   // may return fewer jobs if they are large, and the worker then calls again.
   virtual Result<std::vector<api::Submission>> take(const Lease& lease, int most) = 0;
-  // The worker's heartbeat. It prolongs the lease of all jobs that the worker has.
+  // The worker's heartbeat: renews the lease of all jobs that the worker has.
   virtual Status renew(const Lease& lease) = 0;
   // Stores all verdicts in one commit. It leaves out jobs that are finished or cancelled already.
   virtual Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) = 0;
-  // The worker could not judge this job. Queues it again, before jobs that came later. If the store
-  // cannot be reached, the end of the lease does the same.
+  // Queues a job again that the worker could not judge, before jobs that came later. If the store
+  // cannot be reached, the job is queued again when its lease ends.
   virtual void give_back(const std::string& worker, const std::string& name) = 0;
   // Returns the jobs that the worker need not judge any more, because they were cancelled, or
   // another worker concluded or took them. Each call returns what is new since the last one.

@@ -1,6 +1,7 @@
 // Service: answers each HTTP call of `gym serve`, as a function of the call and the job store. The
-// endpoints are in routes/, sockets in http/. Any thread may call it; a call waits only if the
-// caller asked it to. The API is docs/openapi.json, explained in docs/service.md.
+// endpoints are in routes/, sockets in http/. Any thread may call it. A call waits only if its
+// client asked for that (`?wait=`). docs/openapi.json describes the API, and docs/service.md
+// explains it.
 #pragma once
 
 #include "gym/service/routes/routes.h"
@@ -14,7 +15,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Adds endpoints that the gym itself does not know, before the first call.
+  // Adds endpoints that the gym itself does not have. Must be called before the first call is
+  // answered.
   void add(std::vector<Route> routes) { table_.add(std::move(routes)); }
   const std::vector<Route>& routes() const { return table_.routes(); }
 
@@ -24,7 +26,7 @@ class Service {
 
   // The parts that added endpoints work with. They live as long as the service.
   const RouteContext& context() const { return context_; }
-  // Ends all waiting calls for good.
+  // Ends all waiting calls. From now on no call waits.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
-// ServiceHealth: what the status endpoints ask. Where this program judges, the dispatcher answers.
-// A door without a judge of its own asks which workers share its job store.
+// ServiceHealth: answers the status endpoints' questions. If this program judges, its dispatcher
+// answers them. A door has no judge, so it asks the job store which workers there are.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// WorkerReports: what the workers of a job store say of themselves. Any thread may call. Nothing waits.
+// WorkerReports: the workers' reports about themselves, in a job store. Any thread may call.
+// Nothing waits.
 #pragma once
 
 #include <string>
@@ -41,7 +42,7 @@ class WorkerReports {
   virtual ~WorkerReports() = default;
   // Keeps the worker's report until the lease ends. The store itself sets `name` and `seen_ms`.
   virtual Status announce(const Lease& lease, const WorkerView& worker) = 0;
-  // The worker ends. It has given back or concluded all its jobs.
+  // Removes the report of a worker that ends. The worker has given back or concluded all its jobs.
   virtual Status depart(const std::string& worker) = 0;
   // Returns the workers whose report is still kept, sorted by name.
   virtual Result<std::vector<WorkerView>> workers() const = 0;

@@ -1,5 +1,5 @@
-// The oracle: the reference in float64. It tells how far PyTorch's own rounding goes. Where an
-// operator has no float64 form there is no oracle, and the plain tolerance alone decides.
+// The oracle: the reference in float64. It shows how large PyTorch's own rounding errors are. If an
+// operator has no float64 form, there is no oracle, and the plain tolerance alone decides.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 namespace tritonsmith::gym::trial {
 
 struct OracleRun {
-  tensors::TensorTable exact;  // by index of the task's plan; empty where there is no oracle
-  // Memory or time ran out. The oracle exists in principle, so the plain tolerance must
+  tensors::TensorTable exact;  // by index of the task's plan; empty if there is no oracle
+  // Set if memory or time ran out. The task has an oracle in principle, so the plain tolerance must
   // not decide alone.
   std::optional<replay::Stop> candidate_stop, reference_stop;
 };
 
-// Returns copies of the reference's tensors with floating values in float64. The unexpected value
-// says that no memory is left for them.
+// Returns copies of the reference's tensors with floating values in float64. The error says that no
+// memory is left for them.
 tl::expected<tensors::TensorTable, replay::Stop> widened_inputs(const Sides& sides);
 
 // Runs the reference in float64 on these inputs. If the Python reference runs forward, its last

@@ -21,7 +21,7 @@ struct EndsTrial {
   void operator()(device::Device* device) const { device->end(); }
 };
 
-// A finished trial, with all that a timing needs afterwards. It holds no expected output.
+// A finished trial, with everything that the timing needs afterwards. It holds no expected output.
 struct FinishedTrial {
   TrialResult result;
   Sides sides;  // the sides as forward left them, without the expected outputs
@@ -34,8 +34,8 @@ struct FinishedTrial {
   std::unique_ptr<device::Device, EndsTrial> ends_with_this = {};
 };
 
-// Does the same as run_trial(), for a timing. The returned value uses the device until it is
-// destroyed, so no other trial may run there before.
+// Does the same as run_trial(), and keeps what the timing needs. The returned value uses the device
+// until it is destroyed. Until then no other trial may run there.
 FinishedTrial finish_trial(const TrialConfig& config, language::KernelExecutor& executor,
                            device::Device& device);
 

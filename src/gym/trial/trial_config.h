@@ -22,7 +22,8 @@ namespace tritonsmith::gym::trial {
 // a copy of all its bytes.
 enum class StateKeeping { none, watched, saved };
 
-// A small change of all inputs (weakness.h): by one factor, or by a factor and its inverse in turn.
+// A small change of all inputs (weakness.h). uniform: all elements get the factor 1 + units *
+// epsilon. by_element: about half of them get it, and the others 1 - units * epsilon.
 enum class NudgeForm { uniform, by_element };
 struct Nudge {
   double units = 0;  // of the type's epsilon; 0: none

@@ -1,5 +1,5 @@
-// The families of models that the code computes, and what sets each apart. A new family is a new
-// row in families.cc, and code in layers/ for whatever it computes otherwise.
+// The families of models that the code computes, and how they differ. A new family is a new row in
+// families.cc, and code in layers/ for everything that it computes in another way.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct FamilyTraits {
   bool has_qk_norm = false;       // each head's query and key are normalised before RoPE
   // The size of a head if config.json names none; 0: hidden_size / num_attention_heads.
   std::int64_t head_dim = 0;
-  // A feature that is switched off under this key, in the config.json that we write.
+  // A key by which the config.json that we write switches a feature off.
   std::string_view key_switched_off;
 };
 

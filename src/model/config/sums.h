@@ -2,7 +2,7 @@
 //
 // `fast`: every kernel sums as suits its shape. Trainer and engine then sum in different orders, so
 // a sum's last bit may differ. After rounding to 16 bits, a value may differ by a whole unit in the
-// last place (docs/gpu.md has the distribution).
+// last place (docs/results/engine.md has the distribution).
 //
 // `equal`: a sum has one order, whatever the number of rows. Products use cuBLASLt kernels with
 // equal bits (model/cublas/cublas.h), attention uses our own kernels (cuda/in_order.cuh). A token's

@@ -41,15 +41,15 @@ class PolicyUpdater {
   // All objects must outlive the updater.
   PolicyUpdater(const RlConfig& config, TrainingRun& run, FrozenModels frozen, StepTrace& trace)
       : config_(config), run_(run), frozen_(frozen), trace_(trace) {}
-  // The lease of the GPU that is trained on, if kernels are timed on it too.
+  // Opens the lease of the GPU that is trained on, if kernels are timed on it too.
   Status open_lease(const std::filesystem::path& file);
 
   // Assigns credit to all turns of a step and makes all its updates.
   Result<StepUpdate> update(std::span<JudgedSample> turns, std::vector<char> is_scored);
 
-  // Clears the gradients for a step with one update.
+  // Begins a step that is trained on early, with one update: clears the gradients.
   void begin_early();
-  // Adds a group's part of the gradient. Groups come in their order.
+  // Adds a group's part of the gradient. The caller adds the groups in their order.
   Status add_early(ScoredGroup& group);
   Result<StepUpdate> finish_early();
 
@@ -74,7 +74,8 @@ class PolicyUpdater {
   // Between micro-batches the updater lets waiting processes use the GPU.
   PolicyGradientOptions gradient_options();
   Result<UpdateReport> update_weights();
-  // The members of each update: every sequence once an epoch. One minibatch keeps the order.
+  // Returns the sequences of each update, by index. Each epoch has every sequence once. If an epoch
+  // is one minibatch, it keeps their order.
   std::vector<std::vector<std::size_t>> minibatches(const PolicyBatch& batch) const;
 
   const RlConfig& config_;

@@ -37,8 +37,8 @@ struct JudgeSection {
   int trials = 3;
   int patience_seconds = 600;
   std::string url, token_file;  // of a `gym serve`; empty: this program judges
-  // The numbers of the GPUs that run kernels, if this program judges. Empty: of several GPUs, it
-  // takes one that does not train.
+  // The numbers of the GPUs that run kernels, if this program judges. Empty: if there are several
+  // GPUs, it takes one that does not train.
   std::vector<std::int64_t> gpus;
   bool lease = true;  // training on the same GPU pauses while kernels are timed
   static Fields<JudgeSection> fields();

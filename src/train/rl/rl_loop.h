@@ -43,7 +43,7 @@ class RlLoop {
     std::vector<char> is_scored, is_used;  // of each turn; is_used: its group is trained on
     int prompt_batches = 0;
     int staleness = 0;
-    double waited_seconds = 0;    // without a group to train on
+    double waited_seconds = 0;    // while there was no group to train on
     double early_seconds = 0;     // of training on groups while others were gathered
     double training_seconds = 0;  // of training on groups before all were gathered
 
@@ -60,7 +60,7 @@ class RlLoop {
   Result<Rollouts> gather(RolloutStream& stream);
   // Begins the next step's rollouts, if the config and the step allow it.
   void begin_ahead(const StopFlag& stop);
-  // Moves the turns that are trained on to the front, and trains on them.
+  // Moves the turns that count to the front, and trains on them.
   Result<StepUpdate> update(Rollouts& rollouts);
   // Copies the learner's weights into the weights that sample.
   void refresh_behaviour();

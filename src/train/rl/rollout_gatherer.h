@@ -1,8 +1,8 @@
-// RolloutGatherer: the first phases of a step of reinforcement learning. It chooses prompts, samples
-// completions, has them judged, scores them, and selects the groups to train on. With dynamic
-// sampling it takes several prompt batches until enough groups can teach. One thread at a time uses
-// it: the loop's, or the thread of a RolloutStream. It reads nothing that a step changes, apart from
-// what RolloutStart holds and the weights of the writer.
+// RolloutGatherer: the first phases of a step of reinforcement learning. It chooses prompts,
+// samples completions, has them judged, scores them, and selects the groups to train on. With
+// dynamic sampling it takes several prompt batches until enough groups can teach. One thread at a
+// time uses it: the loop's, or the thread of a RolloutStream. Of the things that a step changes, it
+// reads only those in RolloutStart and the weights of the writer.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ struct ScoredGroup {
 };
 using TakeGroup = std::function<void(ScoredGroup)>;
 
-// The numbers of a gathering. Its samples have gone to the callback.
+// The numbers of a gathering. The callback has received its samples.
 struct GatheringTotals {
   Experience experience;
   int prompt_batches = 0;

@@ -1,6 +1,6 @@
-// RolloutStream: the scored groups of one step, in their order, while the gathering goes on. The
-// gathering runs on a thread of its own, or within the first call of next(). The loop's thread owns
-// the stream; the destructor waits for the other thread.
+// RolloutStream: hands over the scored groups of one step, in their order, while the gathering goes
+// on. The gathering runs on a thread of its own, or within the first call of next(). The loop's
+// thread owns the stream; the destructor waits for the other thread.
 #pragma once
 
 #include <future>

@@ -21,7 +21,7 @@ struct TeacherSection {
   std::string path;        // a model directory; empty: there is no teacher
   double weight = 1.0;     // of the teacher's advantages
   bool alone = true;       // rewards give no advantages while the teacher teaches
-  std::int64_t steps = 0;  // the teacher teaches in so many first steps; 0: in all
+  std::int64_t steps = 0;  // the teacher teaches in this many first steps; 0: in all
   static Fields<TeacherSection> fields();
 
   bool is_on() const { return !path.empty(); }
@@ -33,7 +33,7 @@ struct TeacherSection {
   bool replaces_rewards() const { return is_on() && alone && steps == 0; }
 };
 
-// The student's tokens, as the teacher must know them.
+// What the teacher must know of the student's tokens.
 struct StudentTokens {
   const text::Tokenizer& tokenizer;
   std::int64_t longest = 0;  // the most tokens of a prompt and what the student writes
@@ -42,7 +42,8 @@ struct StudentTokens {
 // Refuses a teacher that reads other tokens than the student writes, in one line.
 Status check_teacher(const TeacherSection& teacher, const StudentTokens& student);
 
-// Loads the teacher onto the student's device, with the student's precision. Nothing without one.
+// Loads the teacher onto the student's device, with the student's precision. Returns nothing if the
+// config names no teacher.
 Result<std::optional<model::Transformer>> load_teacher(const TeacherSection& teacher,
                                                        const ModelSection& student,
                                                        c10::Device device);
