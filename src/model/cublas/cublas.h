@@ -32,10 +32,10 @@ enum class KernelChoice { guess, measure, measure_if_frequent };
 
 // With Sums::equal, all forward products (linear, linear_onto) with weights of one shape have the
 // same bits. A reference kernel for each weight shape, chosen once in a process, defines these
-// bits. That kernel splits no sum and gives a row the same bits whatever the other rows are; a
-// trial confirms this. If kernels are measured, any other kernel with these bits may be used;
-// otherwise the reference kernel is. For a deep and narrow weight, linear_onto adds such sums in
-// fixed parts (sum_parts).
+// bits. That kernel splits no sum and gives a row the same bits beside any other rows. A trial
+// confirms this. If kernels are measured, any other kernel that gives these bits may run. Otherwise
+// the reference kernel runs. For a deep and narrow weight, linear_onto adds such sums in fixed
+// parts (sum_parts).
 class Cublas {
  public:
   Cublas(c10::Device device, KernelChoice choice, Sums sums = Sums::fast);
@@ -43,9 +43,9 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // The memory of an instance in bytes, and the additional memory that choosing kernels takes at
-  // most. The latter is for products of at most `rows` rows and weights with at most `widest` rows
-  // or columns.
+  // The memory of an instance in bytes, and the most additional memory that choosing kernels takes.
+  // The latter holds for products of at most `rows` rows and weights with at most `widest` rows or
+  // columns.
   static std::int64_t workspace_bytes();
   static std::int64_t trial_bytes(Sums sums, std::int64_t rows, std::int64_t widest);
 

@@ -5,8 +5,8 @@
 //
 // The pages are pinned piece by piece. While the driver pins memory, no other thread of the process
 // can call the driver or map memory. Pinning forty gigabytes at once delays a training step by two
-// seconds. A copy by the driver must not cross from one piece to the next. copy() sees to that.
-// Code that copies back to a GPU must use split_at_pieces too.
+// seconds. A copy by the driver must not cross from one piece to the next. copy() splits its copies
+// accordingly. Code that copies back to a GPU must do so, too, by split_at_pieces.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -73,7 +73,7 @@ class ComingArena {
   // Begins to make an arena, unless one of that size exists or is in progress. This thread must
   // already use the device that the arena will serve.
   void expect(std::size_t bytes);
-  // Waits for an arena of at least `bytes`. Makes it now if none was expected. Fails like make().
+  // Waits for an arena of at least `bytes`. If none was begun, makes it now. Fails like make().
   const std::shared_ptr<HostArena>& get(std::size_t bytes);
 
  private:

@@ -71,10 +71,10 @@ class Transformer {
   // The head for head_gradient(), with its 16-bit copy up to date. It has no copy if
   // half_weights() is null.
   HeadWeights head() const;
-  // From now on the model keeps its weights in 16 bits. It keeps only those masters that it
-  // computes with (whole_masters()). Somebody else keeps the others. The buffer's length is a
-  // multiple of `unit`. The caller must do this before half_weights(). Returns null if the kernels
-  // do not support this model.
+  // From now on the model keeps its weights in 16 bits, and only those masters that it computes
+  // with (whole_masters()). The caller must keep the other masters. The length of the 16-bit buffer
+  // is a multiple of `unit`. Must be called before half_weights(). Returns null if the kernels do
+  // not support this model.
   HalfWeights* keep_half_weights(std::int64_t unit);
   // Returns the embedding, head, norms and biases.
   std::vector<at::Tensor> whole_masters() const;

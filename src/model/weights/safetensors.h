@@ -67,7 +67,7 @@ class SafetensorsFile {
 using TensorContent = std::function<at::Tensor(const NamedTensor&)>;
 
 // The tensors may lie on any device and have any strides; their names must differ. With `content`,
-// they only announce types and shapes.
+// the tensors only give types and shapes, and `content` gives the values.
 Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                          const std::map<std::string, std::string>& metadata = {},
                          const TensorContent& content = {});
