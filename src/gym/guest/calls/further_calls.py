@@ -60,6 +60,11 @@ def is_within(path, moved):
     return path is not None
 
 
+def calls_of(steps):
+    """Returns how often a module is called whose calls take so many steps."""
+    return min(CALLS, max(LEAST_CALLS, STEPS // max(1, steps)))
+
+
 class FurtherCalls:
     """One use. `states` are the snapshots after the last two calls."""
 
@@ -72,8 +77,7 @@ class FurtherCalls:
         asks_time = process_answers.asks_time()
         if not asks_time and not self.states[0].may_differ(self.states[1]):
             return None
-        calls = min(CALLS, max(LEAST_CALLS, STEPS // max(1, steps)))
-        for call in range(calls):
+        for call in range(calls_of(steps)):
             if found := self.call_again():
                 return self.explained(found)
             if call < WATCHED and not asks_time:

@@ -11,7 +11,8 @@ A module whose Python keeps something that changes from call to call, such as a 
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .further_calls import FurtherCalls
+from .errors import CaptureStop
+from .further_calls import FurtherCalls, calls_of
 from .graphs import tensors_in
 from .repetition import Repetition
 
@@ -78,8 +79,22 @@ class LaterCalls:
             nonlocal last
             last, found = self.next_call(last, inputs, call_again)
             return found
-        if self.state and (found := FurtherCalls(self.state, self.states[-2:], call_once).run(len(last.steps))):
+        if not self.state:
+            return
+        if found := FurtherCalls(self.state, self.states[-2:], call_once).run(len(last.steps)):
             raise found
+        self.see_all_workspaces(call_once, len(last.steps))
+
+    def see_all_workspaces(self, call_once, steps):
+        """Calls until each buffer was used that may take its turn. What is kept of a buffer does not tell it from another one."""
+        workspaces, calls = self.repetition.workspaces, calls_of(steps)
+        while workspaces.unseen():
+            if calls == 0:
+                raise CaptureStop("state_carried", f"forward takes turns with its buffers, and {self.count} calls did not use all of them: "
+                                  "keep fewer", 0)
+            calls -= 1
+            if found := call_once():
+                raise found
 
     def repeated(self, third, inputs, call_again):
         """Returns a fourth call if the third one launches and the fourth, on the same inputs, takes exactly its steps."""

@@ -20,6 +20,7 @@ from .errors import CaptureStop, line_of, text_of
 from .graphs import tensors_in
 from .operators import ALLOTTING, FILLED, PASSIVE, TABLES
 from .tensors import LIMIT
+from .workspaces import Workspaces, allots
 
 NUMBERS = {"i", "f", "b", "complex"}
 
@@ -47,6 +48,7 @@ class Repetition:
         self.end = 0       # the end of the first call's indices
         self.kept = set()  # the first call's tensors that the second call uses again
         self.storages_taken_up = set()
+        self.workspaces = before.workspaces if before else Workspaces(recorder.tensors, recorder.steps)
 
     def answer_of(self, call_again):
         """Returns what the next call returned. A call that fails ends the capture."""
@@ -66,6 +68,7 @@ class Repetition:
         try:
             steps, orders = streams.apart(one.steps)
             again, other_orders = streams.apart(other.steps)
+            self.workspaces.begin(steps, again)
             self.compare(steps, again)
             if [without_place(order) for order in orders] != [without_place(order) for order in other_orders]:
                 raise self.stop("it waits for other streams", 0)
@@ -73,7 +76,9 @@ class Repetition:
                 raise self.stop("it returns another tensor", 0)
         except CaptureStop as found:
             CaptureStop.first = None
+            self.workspaces.end({})
             return found
+        self.workspaces.end(self.numbers)
         return None
 
     def check_other_mode(self, model, make_inputs):
@@ -154,6 +159,8 @@ class Repetition:
         other = next(following)
         for one in steps:
             is_new = taken_up.isdisjoint(one.get("outputs", []))
+            while other is not None and allots(other) and not (is_new and self.same_step(one, other)):
+                other = next(following)
             if is_new and other is not None and self.same_step(one, other):
                 other = next(following)
             elif not self.may_be_kept(one):
@@ -161,6 +168,8 @@ class Repetition:
                 if what == expected:
                     what += " with another tensor or number"
                 raise self.stop(f"{what} instead of {expected}", (other or one)["line"])
+        while other is not None and allots(other):
+            other = next(following)
         if other is not None:
             raise self.stop(f"{self.described(other)} besides", other["line"])
 
@@ -197,7 +206,7 @@ class Repetition:
         for first, second in zip(outputs, made):
             if second >= self.known and second not in self.numbers and first >= self.known:
                 self.numbers[second] = first
-            if self.number(second) != first:
+            if not self.is_same(second, first):
                 return False
             if first >= 0 and any(specs[first][key] != specs[second][key] for key in ("dtype", "shape", "stride")):
                 return False
@@ -219,10 +228,13 @@ class Repetition:
         """Returns the first call's index for a tensor of the second call, or None for a tensor of the first call."""
         return self.numbers.get(index, index if self.is_own(index) else None)
 
+    def is_same(self, second, first):
+        return self.number(second) == first or self.workspaces.may_stand_for(second, first)
+
     def matches(self, one, other):
         if isinstance(one, dict) and isinstance(other, dict):
             if isinstance(one.get("t"), int) and isinstance(other.get("t"), int):
-                return self.number(other["t"]) == one["t"]
+                return self.is_same(other["t"], one["t"])
             return one.keys() == other.keys() and all(
                 self.same_kernel(one[key], other[key]) if key == "kernel" else self.matches(one[key], other[key])
                 for key in one)
