@@ -149,27 +149,13 @@ void find_dynamic_code(const Candidate& candidate, Places& places) {
         !is_compared_with(candidate, use))
       places.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
   }
+  find_uses(candidate, places, {"functools.singledispatch", "functools.singledispatchmethod"},
+            "runs annotations that are text as code; ask `isinstance` instead");
   find_uses(candidate, places,
-            {"typing.get_type_hints",
-             "typing.ForwardRef",
-             "typing._eval_type",
-             "typing_extensions.get_type_hints",
-             "inspect.get_annotations",
-             "annotationlib",
-             "functools.singledispatch",
-             "functools.singledispatchmethod",
-             "sympy",
-             "timeit",
-             "cProfile",
-             "profile",
-             "pdb",
-             "bdb",
-             "doctest",
-             "trace",
-             "jinja2",
-             "numexpr",
-             "numpy.testing",
-             "logging.config"},
+            {"typing.get_type_hints", "typing.ForwardRef", "typing._eval_type",
+             "typing_extensions.get_type_hints", "inspect.get_annotations", "annotationlib",
+             "sympy", "timeit", "cProfile", "profile", "pdb", "bdb", "doctest", "trace", "jinja2",
+             "numexpr", "numpy.testing", "logging.config"},
             "runs text as code");
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, "importlib") && !only_asks_for_modules(use.path))
