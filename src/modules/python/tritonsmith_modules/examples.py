@@ -2,6 +2,8 @@
 
 import ast
 import os
+import pickle
+import re
 
 from .arguments import Arguments
 from .problem import Problem
@@ -14,6 +16,16 @@ def is_example_file(text):
     return text.strip().endswith(ENDINGS) and "(" not in text
 
 
+def why_unreadable(error):
+    """Returns the reason in plain words. torch.load's own text advises, in bold letters, to trust the file."""
+    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())
+    if isinstance(error, pickle.UnpicklingError):
+        foreign = re.search(r"GLOBAL (\S+)", text)
+        return f"it holds {foreign[1]}, and only tensors, numbers, lists, tuples and dicts are read" if foreign else \
+            "it is not what torch.save writes of tensors"
+    return text[:200]
+
+
 def read_examples(path, shown, option, known_names):
     """Returns the arguments. `known_names` are the parameters' names, to which the names in the file are compared."""
     if not os.path.isfile(path):
@@ -21,8 +33,7 @@ def read_examples(path, shown, option, known_names):
     try:
         loaded = load(path)
     except Exception as error:  # what torch.load raises depends on the bytes
-        first = " ".join(str(error).split())[:200]
-        raise Problem(f"{option} {shown}: cannot be read as tensors ({first})") from None
+        raise Problem(f"{option} {shown}: cannot be read as tensors ({why_unreadable(error)})") from None
     positional, keywords = arguments_of(loaded, known_names)
     where = f"{option} {shown}"
     return Arguments(option, [node_of(value, f"{where}: argument {i + 1}") for i, value in enumerate(positional)],

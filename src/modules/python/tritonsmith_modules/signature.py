@@ -39,7 +39,8 @@ class Signature:
         required += [name for name, has_default in self.keyword_only if not has_default]
         lacking = [f"`{name}`" for name in required if name not in keywords]
         if lacking:
-            raise Problem(f"{self} needs {' and '.join(lacking)}: give {'it' if len(lacking) == 1 else 'them'} by {option}")
+            raise Problem(f"{self} needs {' and '.join(lacking)}: give {'it' if len(lacking) == 1 else 'them'} by {option}, "
+                          f"as in {option} \"{example(option, lacking, is_first=not (positional or keywords))}\"")
 
     def in_order(self, positional, keywords):
         """Returns the arguments with as many keywords as possible in their place, and the names of the others."""
@@ -49,6 +50,12 @@ class Signature:
                 break
             values.append(rest.pop(name))
         return values, rest
+
+
+def example(option, lacking, is_first):
+    """Returns arguments for the parameters that lack one, as a user may write them."""
+    value = "768" if option == "--init" else "randn(8, 1024)"
+    return ", ".join(value if is_first else f"{name.strip('`')}={value}" for name in lacking)
 
 
 def strip_annotations(arguments):
