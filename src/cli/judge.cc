@@ -192,8 +192,8 @@ ExitCode ending_of(const Verdict& verdict, const std::string& name, const JudgeO
     return finish(
         fail_by_fault("{}: {}", name, verdict.error ? verdict.error->message : "no reason given"));
   if (is_task_failure(verdict))
-    return finish(fail("{}: {}{}", options.task, verdict.error->message,
-                       hint_at_module(verdict.error->message, options)));
+    return finish(fail("{}: the task itself cannot be judged: {}{}", options.task,
+                       verdict.error->message, hint_at_module(verdict.error->message, options)));
   if (!options.ptx.empty() && verdict.compiled && verdict.backend == Backend::evaluate)
     return finish(fail_by_fault(
         "{}: the edited PTX assembles, and was not judged: that needs a GPU, because the evaluator "

@@ -36,8 +36,6 @@ class ModelNew(torch.nn.Module):
 }  // namespace
 
 std::string words_for_failed_task(std::string_view message) {
-  for (const std::string_view said : {"the task itself cannot be judged: ", "the task itself: "})
-    if (message.starts_with(said)) message.remove_prefix(said.size());
   return fmt::format("the module itself cannot be judged: {}", message);
 }
 

@@ -429,7 +429,7 @@ Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& er
   verdict.error =
       VerdictError{.error_class = ErrorClass::task_failed,
                    .message = fmt::format(
-                       "the task itself cannot be judged: {}{}: {}", class_name(error),
+                       "{}{}: {}", class_name(error),
                        error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
   return verdict;
 }

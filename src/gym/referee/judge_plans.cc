@@ -23,6 +23,13 @@ Finding eval_mode_note() {
           .message = "the reference draws random numbers in training mode"};
 }
 
+// Says whether the capture of forward ended in an exception. The Python reference then meets the same
+// one, and has its real message.
+bool raises(const plan::Plan& task) {
+  return task.unplanned.find(fmt::format(": {}: ", name_of(ErrorClass::exception))) !=
+         std::string::npos;
+}
+
 // The start of the Python reference and its first run of the task do not count as the job's time.
 PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& python,
                                         const RefereeJob& job, const plan::Plan& task,
@@ -31,14 +38,16 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
   PlanJudgement judgement;
   RefereeReport& report = judgement.report;
   report.reference = ReferenceKind::python;
+  // The class task_failed says by itself that the task fails. Other classes are also the candidate's.
   const auto refused = [](ErrorClass error_class, const std::string& message, Fault fault) {
-    PlanJudgement end{ended(error_class, message, fault), {}};
+    const bool says_so = error_class == ErrorClass::task_failed;
+    PlanJudgement end{ended(error_class, (says_so ? "" : "the task itself: ") + message, fault),
+                      {}};
     end.report.reference = ReferenceKind::python;
     return end;
   };
   if (python.source() == nullptr)
-    return refused(ErrorClass::task_failed,
-                   "the task itself: " + why + ", and there is no Python reference here",
+    return refused(ErrorClass::task_failed, why + ", and there is no Python reference here",
                    Fault::none);
   if (equipment.cuda != nullptr) equipment.cuda->use(job.kernels);
   if (auto large = too_large(job, task, candidate, equipment.device))
@@ -46,7 +55,7 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
   const auto mode = python.mode_of(job.task_key);
   if (!mode)
     return refused(mode.error().error.error_class,
-                   fmt::format("the task itself: {}; {}", mode.error().error.message, why),
+                   mode.error().error.message + (raises(task) ? "" : "; " + why),
                    mode.error().fault);
   TrialContext context{job,
                        task,

@@ -44,6 +44,18 @@ void add_trial(RefereeReport& report, const trial::TrialResult& result) {
       std::max(numerics.tolerance_extension, result.numerics.tolerance_extension);
 }
 
+// Makes an error of the reference one of the task. Its line belongs to the task's file. As the error's
+// line it would point into the candidate's. The class task_failed says by itself that the task fails.
+void name_the_task(VerdictError& error) {
+  if (error.error_class == ErrorClass::exception || error.error_class == ErrorClass::bad_plan)
+    error.error_class = ErrorClass::task_failed;
+  std::string place = error.line > 0 ? fmt::format("line {}", error.line) : "";
+  if (error.error_class != ErrorClass::task_failed)
+    place = "the task itself" + (place.empty() ? "" : ", " + place);
+  if (!place.empty()) error.message = place + ": " + error.message;
+  error.line = 0;
+}
+
 bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
   if (result.candidate_stop) {
     report.error = result.candidate_stop->error;
@@ -54,14 +66,7 @@ bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
     report.error = result.reference_stop->error;
     report.fault = result.reference_stop->fault;
     if (report.fault == Fault::infrastructure) return true;
-    // The line belongs to the task's file. As the error's line it would point into the candidate's.
-    const std::string line =
-        report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
-    report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);
-    report.error->line = 0;
-    if (report.error->error_class == ErrorClass::exception ||
-        report.error->error_class == ErrorClass::bad_plan)
-      report.error->error_class = ErrorClass::task_failed;
+    name_the_task(*report.error);
     report.fault = Fault::none;
     return true;
   }

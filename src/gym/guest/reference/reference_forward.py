@@ -14,12 +14,13 @@ Blocks of bytes follow a message: the storages after a request, the tensors in o
 
 import random
 import sys
+import traceback
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from . import frames
-from .python_reference import constructed, load, made_on
+from .python_reference import TASK_FILE, constructed, load, made_on
 from .values import DTYPES, decode, dtype_name, encode
 
 NORMALISATIONS = torch.nn.modules.batchnorm._NormBase  # batch and instance norms of all dimensions
@@ -51,11 +52,17 @@ def answer_to(request, blocks):
     except BaseException as error:
         error_class = error.error_class if isinstance(error, Refusal) else "task_failed"
         text = str(error).strip().split("\n")[0]
-        message = text if isinstance(error, Refusal) else f"{type(error).__name__}: {text}"
+        message = text if isinstance(error, Refusal) else f"{place_of(error)}{type(error).__name__}: {text}"
         return {"error": {"class": error_class, "message": message[:1000]}}, []
     finally:
         torch.backends.cudnn.allow_tf32 = True  # PyTorch's default, which the timed runs here use
         torch.set_default_dtype(torch.float32)
+
+
+def place_of(error):
+    """Returns "line 6: ", the innermost line of the task's file that the exception came through."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == TASK_FILE]
+    return f"line {lines[-1]}: " if lines else ""
 
 
 def seed(value):
