@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gym/compare/about_times.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::compare {
@@ -191,10 +192,9 @@ struct Pair {
 std::string allowed_text(const Mismatch& mismatch, Pair at_first, const CompareOptions& how) {
   const double off = std::abs(at_first.got - at_first.expected);
   const double allowed = how.tolerance.value * (1 + std::abs(at_first.expected));
-  std::string worst =
-      mismatch.worst > 0
-          ? fmt::format("; the worst is {:.3g} times as far off as is allowed", mismatch.worst)
-          : "";
+  std::string worst = mismatch.worst > 0 ? fmt::format("; the worst is {} as far off as is allowed",
+                                                       about_times(mismatch.worst))
+                                         : "";
   if (mismatch.only_exact || how.unit != AbsoluteUnit::one || !(off > allowed)) return worst;
   return fmt::format("; off by {:.3g}, {:.3g} is allowed{}", off, allowed, worst);
 }

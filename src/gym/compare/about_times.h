@@ -1,0 +1,11 @@
+// How many times as far off as allowed an element is, in words.
+#pragma once
+
+#include <string>
+
+namespace tritonsmith::gym::compare {
+
+// Returns "1.5 times", "about 1,500 times" or "about a million times or more".
+std::string about_times(double factor);
+
+}  // namespace tritonsmith::gym::compare
