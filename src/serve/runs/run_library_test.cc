@@ -105,6 +105,34 @@ TEST_F(Runs, GrowWhileSomebodyReadsThem) {
   EXPECT_EQ((**runs->show("first/rl"))["samples"].size(), 1U) << "the run went back";
 }
 
+TEST_F(Runs, ListTheFactsOfASampleAsItsRecordHasThem) {
+  Sample sample = sample_of(5, 1, "k \"quoted\" {", false);
+  sample.task_id = "task \\ \"of\" \u00fc";
+  sample.group = 7;
+  sample.verdict.speedup = 1.25;
+  sample.reward.total = -0.5;
+  sample.completion.tokens = {1, 2, 3};
+  sample.completion.logprobs = {-0.5F, -0.25F, 0};
+  append(sample);
+  sample.completion.tokens.clear();
+  sample.completion.usage = {.prompt_tokens = 9, .completion_tokens = 40};
+  append(sample);
+  const auto shown = library()->show("first/rl");
+  ASSERT_TRUE(shown) << shown.error().message;
+  Json row = (**shown)["samples"][3];
+  EXPECT_EQ(row, Json({{"number", 3},
+                       {"step", 3},
+                       {"group", 7},
+                       {"member", 5},
+                       {"turn", 1},
+                       {"task", sample.task_id},
+                       {"result", "wrong_value"},
+                       {"speedup", 1.25},
+                       {"reward", -0.5},
+                       {"tokens", 3}}));
+  EXPECT_EQ((**shown)["samples"][4]["tokens"], 40);
+}
+
 TEST_F(Runs, SayWhichRecordIsDamaged) {
   std::ofstream(run_ / "samples.jsonl", std::ios::app) << "{\"step\": 1}\n";
   const auto shown = library()->show("first/rl");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "serve/runs/json_members.h"
+
 namespace tritonsmith::serve::runs {
 namespace {
 
@@ -12,6 +14,56 @@ std::string result_of(const Sample& sample) {
   if (sample.verdict.accepted) return "accepted";
   if (sample.kernel.empty()) return "no_kernel";
   return sample.verdict.error ? class_name(*sample.verdict.error) : "refused";
+}
+
+// Reads a value of the text of a record.
+template <typename T>
+std::optional<T> value_of(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!(std::is_same_v<T, std::string> ? json.is_string() : json.is_number())) return std::nullopt;
+  if (std::is_integral_v<T> && !json.is_number_integer()) return std::nullopt;
+  return json.get<T>();
+}
+
+std::string result_of(const JsonMembers& verdict, bool has_kernel) {
+  if (verdict.get("accepted") == "true") return "accepted";
+  if (!has_kernel) return "no_kernel";
+  const auto error = JsonMembers::of(verdict.get("error"));
+  return error ? value_of<std::string>(error->get("class")).value_or("") : "refused";
+}
+
+// Reads the few members of a record that a row has. Returns nothing for a record of another form,
+// which sample_from_json then reads or refuses.
+std::optional<SampleRow> row_of(std::string_view line) {
+  const auto sample = JsonMembers::of(line);
+  if (!sample) return std::nullopt;
+  const auto verdict = JsonMembers::of(sample->get("verdict"));
+  const auto completion = JsonMembers::of(sample->get("completion"));
+  const auto reward = JsonMembers::of(sample->get("reward"));
+  if (!verdict || !completion || !reward) return std::nullopt;
+  const auto usage = JsonMembers::of(completion->get("usage"));
+  const auto step = value_of<std::int64_t>(sample->get("step"));
+  const auto group = value_of<int>(sample->get("group"));
+  const auto member = value_of<int>(sample->get("member"));
+  const auto turn = value_of<int>(sample->get("turn"));
+  const auto task = value_of<std::string>(sample->get("task"));
+  const auto total = value_of<double>(reward->get("total"));
+  const auto tokens = usage ? value_of<std::int64_t>(usage->get("completion_tokens"))
+                            : count_elements(completion->get("tokens"));
+  const std::string_view kernel = sample->get("kernel");
+  const std::string result = result_of(*verdict, kernel.size() > 2);
+  if (!step || !group || !member || !turn || !task || !total || !tokens || kernel.empty() ||
+      result.empty())
+    return std::nullopt;
+  return SampleRow{.step = *step,
+                   .group = *group,
+                   .member = *member,
+                   .turn = *turn,
+                   .task = *task,
+                   .result = result,
+                   .speedup = value_of<double>(verdict->get("speedup")),
+                   .reward = *total,
+                   .tokens = *tokens};
 }
 
 SampleRow row_of(const Sample& sample) {
@@ -34,13 +86,16 @@ Result<Sample> parsed(std::string_view line) {
 }  // namespace
 
 Status SampleIndex::add(std::string_view line, std::uintmax_t offset) {
-  const auto sample = parsed(line);
-  if (!sample)
-    return fail("{}: line {}: {}", file_.string(), rows_.size() + 1, sample.error().message);
-  SampleRow row = row_of(*sample);
-  row.offset = offset;
-  row.bytes = line.size();
-  rows_.push_back(std::move(row));
+  auto row = row_of(line);
+  if (!row) {
+    const auto sample = parsed(line);
+    if (!sample)
+      return fail("{}: line {}: {}", file_.string(), rows_.size() + 1, sample.error().message);
+    row = row_of(*sample);
+  }
+  row->offset = offset;
+  row->bytes = line.size();
+  rows_.push_back(*std::move(row));
   return ok();
 }
 

@@ -1,5 +1,6 @@
 // SampleIndex: where each sample of a samples.jsonl stands, and the few facts by which a reader
-// chooses one. The file may be large and may grow, so it is read once, and later only its new end.
+// chooses one. The file may be large and may grow, so it is read once, and later only its new end. A
+// record is read whole only when somebody opens its conversation.
 // One thread at a time.
 #pragma once
 
