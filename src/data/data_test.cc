@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "data/failure.h"
 #include "data/sample.h"
 #include "data/step.h"
 #include "data/task.h"
@@ -73,6 +74,15 @@ TEST(VerdictError, HasTheNameOfItsEnumeratorInJson) {
     ASSERT_TRUE(again) << name;
     EXPECT_EQ(again->error_class, error_class) << name;
   }
+}
+
+TEST(Failure, HasWordsForEachClassOfError) {
+  for (const auto& [error_class, name] : enum_names<ErrorClass>) {
+    const std::string_view words = words_for(error_class);
+    EXPECT_FALSE(words.empty()) << name;
+    EXPECT_EQ(words.find('_'), std::string_view::npos) << name;
+  }
+  EXPECT_EQ(words_for(ErrorClass::wrong_value), "wrong values");
 }
 
 TEST(VerdictError, KeepsTheNameOfAClassThatThisVersionDoesNotKnow) {
