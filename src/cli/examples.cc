@@ -2,6 +2,7 @@
 // others.
 #include "base/file.h"
 #include "cli/call/command.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/dataset_options.h"
@@ -66,6 +67,7 @@ void add_import(CLI::App& examples, const std::shared_ptr<ExamplesOptions>& opti
   add_choice(*command, "--turns", options->turns,
              "Which answers of a conversation become examples, each with all messages before it");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ImportConfig>());
+  note_settings<ImportConfig>(*command);
   add_example(*command, "examples import drkernel-coldstart-8k --turns best --out examples.jsonl");
   add_example(*command,
               "examples import dataset_permissive.parquet --keep-going --out pairs.jsonl");

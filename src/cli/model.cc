@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/call/command.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/setup/hub_names.h"
@@ -109,6 +110,7 @@ void add_model_command(CLI::App& app, Run& run) {
       ->required();
   make->add_option("--out", options->out, "The directory to write")->required();
   make->add_option("--set", options->set, "A setting as key=value (repeatable)");
+  note_settings<NewModelConfig>(*make);
   add_example(*make, "model make --examples data/examples.jsonl --out data/start");
   make->footer([] { return "settings:\n" + config_help<NewModelConfig>(); });
   make->callback([&run, options] { run = [options] { return finish(make_model(*options)); }; });

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/call/command.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/call/version.h"
@@ -233,6 +234,7 @@ void add_quickstart_command(CLI::App& app, Run& run) {
       "The folder of everything that is written. A quickstart that stopped there continues");
   command->add_option("--set", options->set,
                       "A setting as key=value in place of its default (repeatable)");
+  note_settings<QuickstartConfig>(*command);
   add_example(*command, "quickstart --seed 1 --out runs/quickstart");
   command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });
   command->callback([&run, options] { run = [options] { return finish(quickstart(*options)); }; });

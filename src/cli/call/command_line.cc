@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <regex>
 
 #include "base/config.h"
@@ -38,13 +39,22 @@ std::string path_of(const CLI::App& app) {
   return path;
 }
 
-// Returns "did you mean '--task'?".
+std::map<const CLI::App*, std::vector<std::string>>& settings_of_commands() {
+  static std::map<const CLI::App*, std::vector<std::string>> all;
+  return all;
+}
+
+// Returns "did you mean '--task'?", or "'seconds' is a setting: give it as '--set seconds=VALUE'".
 std::string near_option(const CLI::App& command, std::string_view wanted) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   wanted.remove_prefix(std::min(wanted.find_first_not_of('-'), wanted.size()));
   wanted = wanted.substr(0, wanted.find('='));
+  const auto settings = settings_of_commands().find(&command);
+  if (settings != settings_of_commands().end() &&
+      std::ranges::find(settings->second, wanted) != settings->second.end())
+    return fmt::format("'{0}' is a setting, so give it as '--set {0}=VALUE'", wanted);
   return fmt::format("did you mean '--{}'?", nearest_name(wanted, names));
 }
 
@@ -78,9 +88,15 @@ constexpr auto kRewordings = std::to_array<Rewording>({
 });
 
 std::string in_our_words(const std::string& message) {
-  for (const Rewording& each : kRewordings)
-    if (const std::regex theirs(each.theirs); std::regex_match(message, theirs))
-      return std::regex_replace(message, theirs, each.ours);
+  constexpr std::string_view listed = "it takes one of: ";
+  for (const Rewording& each : kRewordings) {
+    const std::regex theirs(each.theirs);
+    if (!std::regex_match(message, theirs)) continue;
+    std::string ours = std::regex_replace(message, theirs, each.ours);
+    if (const std::size_t at = ours.find(listed); at != std::string::npos)  // without spaces
+      ours = ours.substr(0, at) + std::regex_replace(ours.substr(at), std::regex(","), ", ");
+    return ours;
+  }
   return message;
 }
 
@@ -98,6 +114,10 @@ std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void note_settings(const CLI::App& command, std::vector<std::string> names) {
+  settings_of_commands()[&command] = std::move(names);
+}
 
 std::vector<std::string> command_line(std::vector<std::string> words) {
   if (words.empty()) return words;

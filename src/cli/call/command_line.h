@@ -21,4 +21,14 @@ std::optional<std::string> unknown_command(const CLI::App& app,
 // One line: what is wrong, what was probably meant, and where to look further.
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error);
 
+// Remembers which settings --set of the command takes. A call that gives one of them as an option of
+// its own, as in `--seconds 60`, is then told of `--set seconds=N`.
+void note_settings(const CLI::App& command, std::vector<std::string> names);
+template <typename Config>
+void note_settings(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto& each : Config::fields()) names.push_back(each.name);
+  note_settings(command, std::move(names));
+}
+
 }  // namespace tritonsmith::cli

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/setup/judges.h"
@@ -224,6 +225,7 @@ void add_curate_command(CLI::App& tasks, Run& run) {
   add_data_option(*command, options->data);
   command->add_option("--set", options->settings,
                       "KEY=VALUE, of:\n" + config_help<curate::Query>());
+  note_settings<curate::Query>(*command);
   add_example(*command,
               "tasks curate data/teacher --want best --away-from ~/KernelBench --out set.jsonl");
   add_example(*command,

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "cli/call/command.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
@@ -175,6 +176,7 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, R
   teach->add_option("--out", options->out, "The JSONL to write")->required();
   teach->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
   teach->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<TeachConfig>());
+  note_settings<TeachConfig>(*teach);
   teach->add_option("--references", options->references,
                     "Also write an honest solution of each task as {task, kernel}, for "
                     "reward.similarity");
