@@ -67,13 +67,19 @@ class CommandLine(unittest.TestCase):
         self.refused(run("tasks", "mak"), "no command 'tasks mak'", "'make'")
         self.refused(run("tasks", "list", "--family", "sofmax"), "sofmax", "softmax")
         self.refused(run("tasks", "list", "nothing.jsonl"), "nothing.jsonl", "No such file")
-        self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--policy", "lax"), "--policy", "lax", "strict")
+        self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--policy", "lax"), "--policy", "lax", "strict, fused, open")
         self.refused(run("judge", "--task", "a.py", "--kernel"), "--kernel needs a value")
         self.refused(run("judge", "--task", "a.py", "--task", "b.py", "--kernel", "c.py"), "--task takes 1 value and got 2")
         self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--trials", "0"), "--trials must lie between 1 and 1000")
         self.refused(run("doctor", "extra"), "no place for 'extra'")
         self.refused(run("help", "jugde"), "no command 'jugde'", "'judge'")
         self.refused(run("tasks", "mak", "--help"), "no command 'tasks mak'", "'make'")
+        self.refused(run("write", "a.py", "--model", "b", "--seconds", "60"), "unknown option '--seconds'", "'--set seconds=VALUE'")
+        self.refused(run("write", "a.py", "--model", "b", "--samples=3", "--smples", "3"), "did you mean '--samples'?")
+        self.refused(run("rejudge", "no/samples.jsonl", "--suite", "nonsense:"), "no/samples.jsonl")
+        task = pathlib.Path(__file__).resolve().parent / "tasks" / "scale_relu.py"
+        for model in ("/nodir", "nodir", "./no/dir"):
+            self.refused(run("write", task, "--model", model), f"there is no folder {model};")
         self.refused(run(), "name a command:", "judge")
 
     def test_a_setting_is_named_by_its_words(self):

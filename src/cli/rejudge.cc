@@ -4,6 +4,7 @@
 #include "eval/rejudge.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -166,6 +167,8 @@ Result<ExitCode> rejudge_records(const RejudgeOptions& options) {
                                  .trials = options.trials,
                                  .use_store = options.use_store};
   if (!options.out.empty()) TRY(prepare_output_file(options.out));
+  for (const std::string& file : options.records)
+    if (::access(file.c_str(), R_OK) != 0) return fail_errno(fmt::format("cannot open {}", file));
   LineUp line_up;
   TRY_ASSIGN(line_up.tasks, tasks_by_id(options));
   for (const std::string& file : options.records) TRY(add_suspects(file, options, line_up));
