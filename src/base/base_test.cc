@@ -164,7 +164,11 @@ TEST(File, PreparesThePlaceOfAResult) {
   const auto dir = TempDir::make("base-test");
   ASSERT_TRUE(dir);
   const auto file = dir->path() / "new" / "folder" / "result.py";
+  testing::internal::CaptureStderr();
   ASSERT_TRUE(prepare_output_file(file));
+  EXPECT_NE(
+      testing::internal::GetCapturedStderr().find("made the folder " + file.parent_path().string()),
+      std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(file.parent_path()));
   EXPECT_TRUE(write_file_atomic(file, "x"));
   EXPECT_TRUE(prepare_output_file(file));

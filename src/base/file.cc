@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 
 namespace tritonsmith {
 namespace {
@@ -106,7 +107,10 @@ Status prepare_output_file(const fs::path& path) {
   std::error_code ignored;
   if (!path.has_filename() || fs::is_directory(path, ignored))
     return fail("{} is a directory; name a file", path.string());
-  if (path.has_parent_path()) TRY(make_directories(path.parent_path()));
+  if (path.has_parent_path() && !fs::exists(path.parent_path(), ignored)) {
+    TRY(make_directories(path.parent_path()));
+    LOG("made the folder {}", path.parent_path().string());
+  }
   const fs::path probe = path.string() + fmt::format(".new-{}", ::getpid());
   const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return fail_errno(fmt::format("cannot write {}", path.string()));

@@ -17,8 +17,8 @@ Result<std::string> read_file(const std::filesystem::path& path);
 // either all old bytes or all new bytes.
 Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
-// Makes sure, before long work, that its result can be written to this file: makes the file's
-// directory, and fails with one line if the file cannot be written there.
+// Makes sure, before long work, that its result can be written to this file. Makes the file's
+// directory if it is missing, and logs that. Fails with one line if the file cannot be written there.
 Status prepare_output_file(const std::filesystem::path& path);
 
 // Makes the directory and its parents. Succeeds if the directory exists already.
