@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/log.h"
+#include "data/failure.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -47,6 +50,17 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
   return "not accepted";
 }
 
+// Returns "2 answers held no kernel and 1 repeated an earlier one", or nothing if there are none.
+std::string words_for_others(int without_kernel, int repeated) {
+  const auto answers = [](int count) {
+    return fmt::format("{} answer{}", count, count == 1 ? "" : "s");
+  };
+  if (without_kernel == 0 && repeated == 0) return "";
+  if (without_kernel == 0) return answers(repeated) + " repeated an earlier kernel";
+  return answers(without_kernel) + " held no kernel" +
+         (repeated == 0 ? "" : fmt::format(" and {} repeated an earlier one", repeated));
+}
+
 }  // namespace
 
 std::string line_of(const search::Attempt& attempt, const search::Search& search) {
@@ -57,6 +71,33 @@ std::string line_of(const search::Attempt& attempt, const search::Search& search
     line += fmt::format("the kernel of attempt {} again, ", attempt.same_as + 1);
   const auto best = search.history().best();
   return line + result_of(attempt, best && *best == attempt.ask.number);
+}
+
+std::string summary_of(const search::History& history) {
+  std::map<std::string, int> reasons;
+  int kernels = 0, verified = 0, without_kernel = 0, repeated = 0;
+  for (const int number : history.finished()) {
+    const search::Attempt& attempt = *history.attempt(number);
+    const search::AskKind kind = attempt.ask.kind;
+    if (search::is_below_triton(kind) || kind == search::AskKind::ideas) continue;
+    if (attempt.kernel.empty() || attempt.same_as != search::kNone) {
+      ++(attempt.kernel.empty() ? without_kernel : repeated);
+      continue;
+    }
+    ++kernels;
+    verified += attempt.verdict.accepted ? 1 : 0;
+    if (!attempt.verdict.accepted) ++reasons[failure_of(attempt.verdict)];
+  }
+  std::string text = fmt::format("{} of {} different kernels verified", verified, kernels);
+  if (kernels == 1)
+    text = fmt::format("the only kernel is {}verified", verified == 0 ? "not " : "");
+  for (const auto& [reason, count] : reasons)
+    text += kernels == 1 ? ": " + reason
+                         : fmt::format("{} {} {}",
+                                       &reason == &reasons.begin()->first ? "; the others:" : ",",
+                                       reason, count);
+  const std::string others = words_for_others(without_kernel, repeated);
+  return text + (others.empty() ? "" : "; " + others);
 }
 
 AttemptLines::AttemptLines(const search::Search& search) : search_(search) {

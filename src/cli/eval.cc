@@ -118,8 +118,13 @@ Status explain_missing_code(const Evaluation& evaluation, const std::filesystem:
   TRY_ASSIGN(const auto samples, read_jsonl(directory / "samples.jsonl", sample_from_json));
   const auto greedy =
       std::ranges::find_if(samples, [](const Sample& sample) { return sample.member < 0; });
-  LOG("eval: {}",
-      without_code(samples.size(), greedy == samples.end() ? "" : greedy->completion.text));
+  const auto cut_off = std::ranges::count_if(samples, [](const Sample& sample) {
+    return sample.completion.finish == FinishReason::length;
+  });
+  LOG("eval: {}", without_code({.count = samples.size(),
+                                .cut_off = static_cast<std::size_t>(cut_off),
+                                .first = greedy == samples.end() ? "" : greedy->completion.text,
+                                .kept = directory / "samples.jsonl"}));
   return ok();
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -200,29 +199,6 @@ Status run_search(generate::Writer& writer, Writing& writing, const train::StopF
   }
 }
 
-// Returns "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
-std::string summary_of(const search::History& history) {
-  std::map<std::string, int> reasons;
-  int kernels = 0, verified = 0;
-  for (const int number : history.finished()) {
-    const search::Attempt& attempt = *history.attempt(number);
-    const Verdict& verdict = attempt.verdict;
-    if (attempt.kernel.empty() || search::is_below_triton(attempt.ask.kind)) continue;
-    ++kernels;
-    verified += verdict.accepted ? 1 : 0;
-    if (verdict.accepted) continue;
-    std::string reason = verdict.error ? class_name(*verdict.error) : "refused";
-    for (const Finding& finding : verdict.findings)
-      if (!verdict.error && finding.severity == Severity::reject) reason = finding.rule;
-    ++reasons[reason];
-  }
-  std::string text = fmt::format("{} of {} kernels verified", verified, kernels);
-  for (const auto& [reason, count] : reasons)
-    text += fmt::format("{} {} {}", &reason == &reasons.begin()->first ? "; the others:" : ",",
-                        reason, count);
-  return text;
-}
-
 // Returns "the best is of turn 2, speed-up 1.31".
 std::string words_for(const search::Attempt& best) {
   std::string place = fmt::format("attempt {}", best.ask.number + 1);
@@ -336,6 +312,15 @@ Status write_edits(const search::History& history, const std::filesystem::path& 
   return ok();
 }
 
+CodelessAnswers codeless_answers(const search::History& history, const std::string& records) {
+  CodelessAnswers answers{.count = history.finished().size()};
+  for (const int number : history.finished())
+    answers.cut_off += history.attempt(number)->finish == FinishReason::length ? 1 : 0;
+  if (!history.finished().empty()) answers.first = history.attempt(0)->text;  // the greedy one
+  if (!records.empty()) answers.kept = std::filesystem::path(records) / "search.jsonl";
+  return answers;
+}
+
 // Says what the search did, and returns its best attempt. Without one it says why there is none.
 const search::Attempt* report_search(const search::Search& search, const WriteOptions& options) {
   const search::History& history = search.history();
@@ -348,11 +333,9 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
   const bool has_kernels = std::ranges::any_of(
       history.finished(), [&](int number) { return !history.attempt(number)->kernel.empty(); });
   if (search.why_over().empty() && !history.best()) return nullptr;
-  // The first attempt is greedy.
-  const search::Attempt* first = history.finished().empty() ? nullptr : history.attempt(0);
   if (!has_kernels)
-    complain(fmt::format("no kernel: {}", without_code(history.finished().size(),
-                                                       first == nullptr ? "" : first->text)));
+    complain(
+        fmt::format("no kernel: {}", without_code(codeless_answers(history, options.records))));
   else if (!history.best())
     complain(fmt::format("no kernel for {}: {}", options.module, summary_of(history)));
   if (!history.best()) return nullptr;

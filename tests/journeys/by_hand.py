@@ -82,7 +82,7 @@ def ask_wrongly(folder):
     """Asks a model in another form than it was trained on. It answers nothing useful, and `eval` must say why."""
     told = run(folder, "eval", "--suite", "data/tasks.jsonl", "--model", "data/start", "--out", "runs/eval-start",
                "--samples", 0, "--limit", 2, "--max-tokens", 16)
-    assert "none of 2 completions held code" in told.stderr and "--prompt-style" in told.stderr, told.stderr
+    assert "none of 2 answers holds code" in told.stderr and "--prompt-style" in told.stderr, told.stderr
 
 
 def main():

@@ -64,7 +64,7 @@ def main():
         assert f"try it: tritonsmith write {out / 'heldout'}/" in first.stdout and str(checkpoint) in first.stdout
         write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3", "--strategy", "sequential"],
                                capture_output=True, text=True, timeout=300)
-        assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
+        assert write.returncode == 1 and "no kernel: none of 3 answers holds code" in write.stderr, write.stderr
         told = re.search(r"3 completions, 0 verified, (\d+) tokens", write.stderr)
         assert told and 32 < int(told[1]) <= 96, write.stderr  # at most 32 tokens each, the model's limit
         assert "of 3 conversations 0 are verified at their last turn, 0 at their best" in write.stderr, write.stderr

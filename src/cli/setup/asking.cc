@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "base/log.h"
 #include "cli/setup/remote_author.h"
-#include "text/unicode.h"
+#include "text/feedback.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -41,14 +40,29 @@ Result<text::PromptRecord> asked_as(const Asking& asking, const std::string& mod
   return record;
 }
 
-std::string without_code(std::size_t completions, std::string_view greedy) {
-  constexpr std::size_t kShown = 600;  // in bytes
-  LOG("the greedy completion{}:\n{}", greedy.size() > kShown ? " begins" : "",
-      text::repair_utf8(greedy.substr(0, kShown)));
-  return fmt::format(
-      "none of {} completions held code that can be judged; was the model trained on prompts of "
-      "this kind (--prompt-style, --max-tokens; of `write` also --instruction)?",
-      completions);
+std::string without_code(const CodelessAnswers& answers) {
+  constexpr std::size_t kShown = 80;  // in bytes
+  const std::string all =
+      answers.count == 1
+          ? "the model's answer holds no code that can be judged"
+          : fmt::format("none of {} answers holds code that can be judged", answers.count);
+  const std::string cause =
+      answers.cut_off > 0
+          ? fmt::format(
+                ", and {} cut off at the limit of tokens: raise --max-tokens, or "
+                "ask as the model was trained (--prompt-style)",
+                answers.cut_off == answers.count ? "each was"
+                                                 : fmt::format("{} were", answers.cut_off))
+          : ": take a model that writes code, or ask as it was trained (--prompt-style; `write` "
+            "also has --instruction)";
+  const std::string where = answers.kept.empty()
+                                ? "--records DIR keeps the whole answers"
+                                : fmt::format("{} has the whole answers", answers.kept);
+  const std::string begins =
+      answers.first.empty()
+          ? "The first one is empty"
+          : fmt::format("The first one begins \"{}\"", text::one_line(answers.first, kShown));
+  return fmt::format("{}{}. {}; {}.", all, cause, begins, where);
 }
 
 int new_tokens(const text::PromptRecord& record, std::optional<std::int64_t> positions,

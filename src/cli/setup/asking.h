@@ -18,9 +18,16 @@ struct Asking {
 
 void add_asking_options(CLI::App& command, Asking& asking);
 
-// Said where no completion held code: `greedy` is the first one, and its beginning is logged.
-// "none of 3 completions held code that can be judged; was the model ...?"
-std::string without_code(std::size_t completions, std::string_view greedy);
+// The answers of a model where none of them holds code.
+struct CodelessAnswers {
+  std::size_t count = 0;
+  std::size_t cut_off = 0;  // at the limit of tokens
+  std::string first;        // the text of the first answer
+  std::string kept;         // the file that has them all; empty: none has
+};
+
+// Says what is wrong, what to do, how the first answer begins, and where all of them are.
+std::string without_code(const CodelessAnswers& answers);
 
 // `model` is a directory or a remote model. The record's max_new_tokens may still be 0. Fails when
 // the directory's prompt.json is damaged.
