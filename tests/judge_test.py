@@ -220,7 +220,8 @@ class Judge(unittest.TestCase):
 
     def test_a_wrong_value_has_its_tolerance_beside_it(self):
         verdict, = self.verdicts([GOOD.replace("tl.maximum(y, 0.0)", "y")])
-        self.assertRegex(verdict["error"]["message"], r"; off by \S+, \S+ is allowed")
+        self.assertRegex(verdict["error"]["message"],
+                         r"; off by \S+, \S+ is allowed; the worst is about [\d,]+ times as far off as is allowed")
         self.assertAlmostEqual(verdict["numerics"]["tolerance"], 1e-4)
 
     def test_a_product_in_tf32_names_the_precision(self):
@@ -260,6 +261,16 @@ class Judge(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         self.assertIn("task.py", done.stderr)
+
+    def test_what_a_task_raises_is_said_once_with_its_line(self):
+        task = TASK.replace("        return ", "        raise ValueError('the width must be even')\n        return ", 1)
+        done = self.run_judge([GOOD], "--no-store", task=task)
+        self.assertEqual(done.returncode, 2)
+        line = 1 + task[:task.index("raise")].count("\n")
+        self.assertTrue(done.stderr.endswith(f"task.py: the task itself cannot be judged: line {line}: "
+                                             "ValueError: the width must be even\n"), done.stderr)
+        verdict, = self.verdicts([GOOD], "--no-store", task=task)
+        self.assertEqual(verdict["error"]["message"], f"line {line}: ValueError: the width must be even")
 
     def test_lint_tells_the_faults_of_a_task_apart_and_remembers_it(self):
         with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):

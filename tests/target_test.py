@@ -140,7 +140,7 @@ class Target(unittest.TestCase):
 
     def test_the_text_names_the_target(self):
         done = self.judge("sm_120")
-        self.assertIn("(stage captured, policy strict, backend evaluate, target sm_120)", done.stdout)
+        self.assertIn("(its Python ran, and no kernel did; policy strict; judged on a CPU, for the chip sm_120)", done.stdout)
         self.assertIn("out_of_resources: shared memory: 131072 bytes needed, 101376 available", done.stdout)
 
     def test_an_unknown_target_gets_one_line_with_the_list(self):

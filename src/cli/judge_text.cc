@@ -26,6 +26,42 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}", number, is_one ? std::string(noun) : plural);
 }
 
+// Says how far the candidate came, where judging did not end well.
+std::string_view words_for(Stage stage) {
+  switch (stage) {
+    case Stage::none:
+      return "it was not read";
+    case Stage::extracted:
+      return "it was not parsed";
+    case Stage::parsed:
+      return "it was parsed, and nothing of it ran";
+    case Stage::inspected:
+      return "its Python ran in part";
+    case Stage::captured:
+      return "its Python ran, and no kernel did";
+    case Stage::compiled:
+      return "it compiled";
+    case Stage::ran:
+      return "it ran";
+    case Stage::correct:
+    case Stage::timed:
+      return "its values are right";
+  }
+  return "";
+}
+
+// Returns "it ran; policy strict; judged on a CPU, for the chip sm_90".
+std::string circumstances(const Verdict& verdict) {
+  std::string text = verdict.accepted ? "" : fmt::format("{}; ", words_for(verdict.stage));
+  text += fmt::format("policy {}", name_of(verdict.policy));
+  if (verdict.backend != Backend::automatic)
+    text += verdict.backend == Backend::evaluate ? "; judged on a CPU" : "; judged on a GPU";
+  if (!verdict.environment.target.empty())
+    text += fmt::format(", for the chip {}", verdict.environment.target);
+  if (verdict.comparison == Comparison::allclose) text += "; compared as KernelBench does";
+  return text;
+}
+
 // Indents the later lines of a message, so that none looks like a line of the program.
 std::string indented(std::string_view text) {
   std::string lines;
@@ -55,7 +91,7 @@ bool is_told_by(const Finding& finding, const std::optional<VerdictError>& error
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  return fmt::format("  kernel {}: {}, {}, {}, {} of shared memory\n", kernel.name,
+  return fmt::format("  kernel `{}`: {}, {}, {}, {} of shared memory\n", kernel.name,
                      counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
                      counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte"));
 }
@@ -133,11 +169,8 @@ std::string short_reason(const Verdict& verdict) {
 }  // namespace
 
 std::string judge_text(const Verdict& verdict, std::string_view untimed) {
-  std::string text = fmt::format(
-      "{}: {} (stage {}, policy {}, backend {}{}{})\n", verdict.task_id, headline(verdict),
-      name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
-      verdict.environment.target.empty() ? "" : ", target " + verdict.environment.target,
-      verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "");
+  std::string text =
+      fmt::format("{}: {} ({})\n", verdict.task_id, headline(verdict), circumstances(verdict));
   if (verdict.error) text += error_text(*verdict.error);
   for (const Finding& finding : verdict.findings)
     if (!is_told_by(finding, verdict.error)) text += finding_text(finding);
