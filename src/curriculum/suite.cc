@@ -105,11 +105,12 @@ std::string take_instruction(std::string& source) {
 }
 
 Status check_task_source(std::string_view source) {
-  if (source.find('\0') != std::string_view::npos) return fail("is no text (it holds a zero byte)");
+  if (source.find('\0') != std::string_view::npos)
+    return fail("it is no text, because it holds a zero byte");
   if (!names_a_model(source))
-    return fail("defines no class Model; a task defines Model and get_inputs()");
+    return fail("it defines no class Model; a task defines Model and get_inputs()");
   if (!defines(source, "def get_inputs") && !defines(source, "get_inputs"))
-    return fail("defines no get_inputs(); a task defines Model and get_inputs()");
+    return fail("it defines no get_inputs(); a task defines Model and get_inputs()");
   return ok();
 }
 

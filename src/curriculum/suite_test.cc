@@ -36,7 +36,7 @@ TEST(Suite, NamesTheFileThatIsNoTaskAndGoesOnWhenAsked) {
   ASSERT_TRUE(write_file_atomic(folder->path() / "b.py", "class Model:\n    pass\n"));
   const auto stopped = import_folder(folder->path(), OnBadTask::stop);
   ASSERT_FALSE(stopped);
-  EXPECT_NE(stopped.error().message.find("b.py: defines no get_inputs()"), std::string::npos)
+  EXPECT_NE(stopped.error().message.find("b.py: it defines no get_inputs()"), std::string::npos)
       << stopped.error().message;
   const auto skipped = import_folder(folder->path(), OnBadTask::skip);
   ASSERT_TRUE(skipped);

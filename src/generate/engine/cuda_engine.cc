@@ -117,8 +117,8 @@ Status CudaEngine::submit(GenerationRequest request) {
   TRY(check_request(request, vocabulary_, config_.max_length));
   const std::int64_t length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
   if (most_pages(std::ssize(request.prompt), length) > pool_.size())
-    return fail("request {}: {} tokens do not fit the KV cache of {}; raise cache_mib", request.id,
-                length, std::int64_t{pool_.size()} * kPage);
+    return fail("{} tokens do not fit the KV cache of {}; raise cache_mib", length,
+                std::int64_t{pool_.size()} * kPage);
   if (idle()) {
     TRY(drain());
     TRY(decoder_.refresh());

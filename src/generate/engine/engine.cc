@@ -34,19 +34,17 @@ struct Engine::Slot {
 };
 
 Status check_request(const GenerationRequest& request, std::int64_t vocabulary, int max_length) {
-  if (request.prompt.empty()) return fail("request {}: the prompt is empty", request.id);
+  if (request.prompt.empty()) return fail("the prompt is empty");
   for (const TokenId token : request.prompt)
     if (token < 0 || token >= vocabulary)
-      return fail("request {}: the model has no token {} (it has {})", request.id, token,
-                  vocabulary);
-  if (request.sampling.max_new_tokens < 1)
-    return fail("request {}: max_new_tokens must be at least 1", request.id);
+      return fail("the model has no token {}: its tokens are 0 to {}", token, vocabulary - 1);
+  if (request.sampling.max_new_tokens < 1) return fail("at least 1 new token must be asked for");
   const auto length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
   if (length > max_length)
     return fail(
-        "request {}: a prompt of {} tokens and {} new ones exceed the limit of {}; let it write "
-        "fewer",
-        request.id, request.prompt.size(), request.sampling.max_new_tokens, max_length);
+        "a prompt of {} tokens and {} new ones exceed the limit of {}; ask for fewer new tokens "
+        "(max_tokens)",
+        request.prompt.size(), request.sampling.max_new_tokens, max_length);
   return ok();
 }
 

@@ -271,11 +271,11 @@ TEST(Engine, RefusesWhatItCannotServe) {
         .error()
         .message;
   };
-  EXPECT_EQ(error({}, 1), "request 7: the prompt is empty");
-  EXPECT_EQ(error({61}, 1), "request 7: the model has no token 61 (it has 61)");
-  EXPECT_EQ(
-      error({1, 2}, 49),
-      "request 7: a prompt of 2 tokens and 49 new ones exceed the limit of 50; let it write fewer");
+  EXPECT_EQ(error({}, 1), "the prompt is empty");
+  EXPECT_EQ(error({61}, 1), "the model has no token 61: its tokens are 0 to 60");
+  EXPECT_EQ(error({1, 2}, 49),
+            "a prompt of 2 tokens and 49 new ones exceed the limit of 50; ask for fewer new tokens "
+            "(max_tokens)");
   const auto nothing = engine.next();
   ASSERT_TRUE(nothing);
   EXPECT_FALSE(nothing->has_value());

@@ -179,8 +179,10 @@ void read_prompts(Members& members, std::vector<Prompt>& prompts) {
     }
     if (prompts.size() != value.size()) prompts.clear();
   }
-  if (prompts.empty() || prompts.front() == Prompt(""))
+  if (prompts.empty())
     members.note(refuse("prompt", "'prompt' must be text, token ids, or a list of either"));
+  else if (std::ranges::find(prompts, Prompt("")) != prompts.end())
+    members.note(refuse("prompt", "'prompt' is empty: it must hold at least one token"));
 }
 
 CallResult<Json> parse_body(std::string_view body) {

@@ -76,6 +76,11 @@ TEST(ParseCompletionCall, TakesTextAndTokenIdsAloneOrInLists) {
     EXPECT_FALSE(
         parse_completion_call(fmt::format(R"({{"model": "m", "prompt": {}}})", prompt), {}))
         << prompt;
+  for (const char* prompt : {R"("")", R"(["a", ""])"}) {
+    const auto call =
+        parse_completion_call(fmt::format(R"({{"model": "m", "prompt": {}}})", prompt), {});
+    EXPECT_EQ(call.error().message, "'prompt' is empty: it must hold at least one token");
+  }
 }
 
 TEST(StopCutter, CutsBeforeTheStopStringHoweverTheTextComes) {
