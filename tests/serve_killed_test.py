@@ -86,7 +86,7 @@ class KilledServer(ServeTest):
         page.fill("#attempts-most", "200")
         gate = self.let_the_model_answer(2)
         page.click("#write")
-        page.wait("document.querySelectorAll('#attempts li').length >= 2", 300)
+        page.wait("document.querySelectorAll('#attempts button').length >= 2", 300)
         served.stop(signal.SIGKILL)
         gate.release(1000)
         page.wait("document.querySelector('#notice').innerText.includes('does not answer')")
@@ -99,7 +99,7 @@ class KilledServer(ServeTest):
         page.fill("#key", "a-newer-key-of-this-test")
         page.click("#key-form button")
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)  # the search went on
-        self.assertGreaterEqual(page.value("document.querySelectorAll('#attempts li').length"), 200)
+        self.assertGreaterEqual(page.value("document.querySelectorAll('#attempts button').length"), 200)
         page.click("#tab-history")
         page.wait("document.querySelectorAll('#history tr').length === 1")
         self.keep(page, "history")

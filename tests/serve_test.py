@@ -87,7 +87,10 @@ class Serve(ServeTest):
         page.fill("#module", MODULE)
         self.assertEqual(page.value("document.querySelector('#strategy').value"), "evolution")
         page.fill("#attempts-most", "3")
-        page.fill("#light", "87.5")
+        self.assertFalse(page.value("Boolean(document.querySelector('#light').offsetParent || document.querySelector('#tune').offsetParent)"),
+                         "without a GPU there is no speed to stop at or to tune for")
+        self.assertEqual(page.text("#write-form .untimed"),
+                         "The judge says whether a kernel is right, and does not time it: this machine has no GPU.")
         gate = self.let_the_model_answer(0)
         page.click("#write")
         page.wait("location.pathname.startsWith('/search/')")
@@ -95,9 +98,8 @@ class Serve(ServeTest):
         self.keep(page, "running")
         gate.release(100)
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
-        self.assertIn("3 attempts, 2 accepted", page.text("#state"))
+        self.assertIn("3 attempts with 2 different kernels, 1 accepted", page.text("#state"))
         self.assertIn("ended because", page.text("#state"))
-        self.assertIn("the speed of light is unknown", page.text("#state"))  # without a GPU
         self.assertEqual(page.text("#headline"), "Accepted: right in all trials")
         self.assertIn("triton.jit", page.text("#code"))
         self.keep(page, "done")
@@ -123,15 +125,16 @@ class Serve(ServeTest):
         self.assertIn("out_of_bounds", page.text("#words"))
         self.assertEqual(page.value("document.querySelectorAll('#code .marked').length > 0"), True)
         self.keep(page, "refused")
-        address = page.value("location.href")
+        address, chosen = page.value("location.href"), page.text("#detail-title")
+        self.assertTrue(address.endswith("#" + chosen.lower().replace(" ", "-")), address)
         # A reload shows the same, and so does the link in another user's browser.
         for again in (page, self.browser.page(420, 900)):
             again.open(address)
             again.wait("document.querySelector('#state').dataset.state === 'done'")
-            self.assertEqual(again.value("document.querySelectorAll('#attempts li').length"), 3)
+            self.assertEqual(again.value("document.querySelectorAll('#attempts button').length"), 3)
             self.assertEqual(again.value("document.querySelector('#module').value"), MODULE)
-            self.assertEqual(again.value("document.querySelector('#light').value"), "87.5")
-            self.assertEqual(again.value("shown.search.order.light"), 0.875)
+            self.assertEqual(again.text("#detail-title"), chosen, "the link names the attempt")
+            self.assertEqual(again.text("#headline"), "Not right")
             self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
         self.keep(again, "narrow")
 
@@ -156,7 +159,7 @@ class Serve(ServeTest):
         page.fill("#inputs", "randn(8, 128)\n\n randn(32, 100)")
         page.click("#write")
         page.wait("document.querySelector('#state')?.dataset.state === 'done'", 300)
-        self.assertIn("2 attempts, 1 accepted", page.text("#state"))
+        self.assertIn("2 attempts with 2 different kernels, 1 accepted", page.text("#state"))
         self.assertEqual(page.value("[...document.querySelectorAll('#calls tbody tr')].map(row => row.innerText).join('|')"),
                          "randn(8, 128)\tright; not timed|randn(32, 100)\tright; not timed")
         self.keep(page, "shapes-done")
@@ -202,6 +205,40 @@ class Serve(ServeTest):
         self.assertRegex(page.text("#origin"), "Idea: (Give each program one block|Load wide)")
         self.assertTrue(page.value("Boolean(document.querySelector('#code').offsetParent)"))
         self.keep(page, "idea")
+
+    def test_equal_attempts_share_a_line_and_each_can_be_reached(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        wrong = {"class": "wrong_value", "message": "output: 3 of 8 elements are wrong", "line": 0}
+        none = {"class": "no_kernel", "message": "the completion holds no code that can be judged", "line": 0}
+        made = [("a", wrong), ("", none), ("", none), ("", none), ("b", None), ("b", None), ("c", None)]
+        attempts = [{"number": number, "ask": number, "kind": "kernel", "turn": 0, "kernel": kernel, "text": "an answer", "words": "",
+                     "same_as": 4 if number == 5 else None,
+                     "verdict": {"accepted": not error, "correct": not error, "stage": "ran", "findings": [], "error": error}}
+                    for number, (kernel, error) in enumerate(made)]
+        search = {"id": "x", "state": "done", "seconds": 3.2, "why": "7 attempts were made", "attempts": 7, "kernels": 3, "accepted": 2,
+                  "without_kernel": 3, "best": 4, "best_speedup": None,
+                  "order": {"kind": "write", "title": "t", "source": "", "conversations": 7, "turns": 1, "policy": "strict",
+                            "strategy": "evolution"}}
+        page.value(f"takeEvent({json.dumps({'search': search, 'attempts': attempts, 'live': None})})")
+        self.assertEqual(page.text("#state"), "Done after 3.2 s: 7 attempts with 3 different kernels, 2 accepted; "
+                                              "3 answers without a kernel. The search ended because 7 attempts were made.")
+        self.assertEqual(page.value("[...document.querySelectorAll('#attempts > li')].map(each => each.firstChild.tagName).join()"),
+                         "BUTTON,DETAILS,DETAILS,BUTTON")
+        self.assertIn("wrong values", page.text("#attempts > li:first-child"))
+        self.assertEqual(page.text("#attempts > li:nth-child(2) summary").split("\n")[:3], ["2–4", "no kernel in the answer", "3 times"])
+        self.assertEqual(page.text("#attempts > li:nth-child(3) summary").split("\n"), ["5–6", "best, accepted", "2 times"])
+        self.assertNotIn("no_kernel", page.text("#attempts"))
+        self.keep(page, "equal-attempts")
+        page.value("document.querySelector('#attempts > li:nth-child(2) summary').focus()")  # the keyboard opens it
+        for kind in ("keyDown", "keyUp"):
+            page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+        page.wait("document.querySelector('#attempts > li:nth-child(2) details').open")
+        page.click("#attempts > li:nth-child(2) li:nth-child(2) button")
+        self.assertEqual((page.value("location.hash"), page.text("#detail-title")), ("#attempt-3", "Attempt 3"))
+        self.assertTrue(page.value("document.querySelector('#attempts > li:nth-child(2) details').open"))
+        self.keep(page, "equal-attempts-open")
 
     def test_the_page_judges_a_pasted_kernel(self):
         page = self.page()
@@ -311,9 +348,10 @@ class Serve(ServeTest):
         page.fill("#module", MODULE)
         page.fill("#attempts-most", "3")
         page.fill("#tune", "2")
+        page.fill("#light", "87.5")
         gate = self.let_the_model_answer(1)
         page.click("#write")
-        page.wait("document.querySelectorAll('#attempts li').length === 1", 300)
+        page.wait("document.querySelectorAll('#attempts button').length === 1", 300)
         page.wait("document.querySelector('#awaited').innerText === 'Now 2 being written.'")
         self.assertLess(abs(page.value("document.querySelector('#result').getBoundingClientRect().top")), 2, "the result is in view")
         page.value("document.querySelector('#attempts button').focus()")
@@ -322,7 +360,7 @@ class Serve(ServeTest):
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertEqual(page.value("document.activeElement.closest('li') === document.querySelector('#attempts li')"), True,
                          "new attempts leave the focus where it was")
-        self.assertIn("5 attempts, 3 accepted, the fastest", page.text("#state"))
+        self.assertIn("5 attempts with 4 different kernels, 2 accepted, the fastest", page.text("#state"))
         self.assertRegex(page.text("#attempts"), "tunes [123]")
         attempts = served.get(page.value("`/api/searches/${shown.id}`"))["attempts"]
         self.assertEqual([each["same_as"] is None for each in attempts].count(False), 1, "the model gave the right kernel twice")
@@ -342,6 +380,8 @@ class Serve(ServeTest):
         narrow = self.browser.page(420, 900)
         narrow.open(page.value("location.href"))
         narrow.wait("document.querySelector('#state')?.dataset.state === 'done'")
+        self.assertEqual(narrow.value("document.querySelector('#light').value"), "87.5")
+        self.assertEqual(narrow.value("shown.search.order.light"), 0.875)
         self.assertLessEqual(narrow.value("document.documentElement.scrollWidth - innerWidth"), 0)
         self.keep(narrow, "gpu-narrow")
 

@@ -20,7 +20,8 @@ def get_init_inputs():
     return []
 `;
 const BASELINES = ["eager", "torch_compile"];  // a GPU times them once for each module
-let models = [], hasRuns = false;  // as the server says
+// As the server says: `mayTime` is false where the judge has no GPU, and `errorWords` has the classes of errors in words.
+let models = [], hasRuns = false, mayTime = true, errorWords = {};
 
 const TABS = ["write", "judge", "history", "runs"];
 
@@ -34,9 +35,19 @@ function choose(tab) {
 
 function leaveSearch() {
   following?.abort();
+  shown.id = null;
   at("result").hidden = true;
   at("run").hidden = true;
   document.title = "Tritonsmith";
+}
+
+const timeText = ms => new Date(ms).toLocaleString(undefined, {dateStyle: "medium", timeStyle: "short"});
+
+// Says in the history how a search or a judgement ended, or what it waits for.
+function resultOf(search) {
+  if (search.state !== "done") return stateText(search);
+  if (search.order.kind === "judge" && search.attempts) return search.accepted ? "Accepted." : "Not accepted.";
+  return search.attempts ? `${countedText(search)}.` : stateText(search);
 }
 
 async function drawHistory() {
@@ -46,13 +57,10 @@ async function drawHistory() {
   at("history").replaceChildren(...searches.map(search => {
     const row = document.createElement("tr");
     const cell = child => row.insertCell().append(child);
-    cell(new Date(search.created_ms).toLocaleString());
-    const link = document.createElement("a");
-    link.href = `/search/${search.id}`;
-    link.textContent = `${search.order.kind === "judge" ? "Judge" : "Write"}: ${search.order.title}`;
-    cell(link);
-    cell(search.order.kind === "judge" && search.state === "done" ? (search.accepted ? "Accepted." : "Not accepted.")
-      : stateText(search));
+    cell(timeText(search.created_ms));
+    cell(search.order.kind === "judge" ? "Judge" : "Write");
+    cell(element("a", {href: `/search/${search.id}`, textContent: search.order.title}));
+    cell(resultOf(search));
     return row;
   }));
 }
@@ -70,6 +78,7 @@ async function route() {
   }
   at("run").hidden = true;
   if (kind === "search" && id) {
+    if (shown.id === id && shown.search) return chooseByAddress();
     const {search} = await (await call(`/api/searches/${encodeURIComponent(id)}`)).json();
     const {order} = search;
     fillCalls(order.kind === "judge" ? "judge-" : "", order);
@@ -167,6 +176,15 @@ function showModels() {
   at("writer").closest("label").hidden = models.length < 2;
 }
 
+// A judge without a GPU measures no speed, so nothing that needs one is offered.
+function showTiming(judgedBy) {
+  for (const each of document.querySelectorAll(".timed")) each.hidden = !mayTime;
+  for (const each of document.querySelectorAll(".untimed")) {
+    each.hidden = mayTime;
+    each.textContent = `The judge says whether a kernel is right, and does not time it: ${judgedBy}.`;
+  }
+}
+
 // Offers the modules of the suite, which the server sends when somebody looks for them.
 function prepareTasks() {
   let tasks = null;
@@ -189,7 +207,7 @@ function prepareForms() {
     orComplain(order)(at("write"), {
       kind: "write", model: at("writer").value, source: at("module").value, ...callsOf(""), policy: at("policy").value,
       strategy: at("strategy").value, ...budget(),
-      seconds: Number(at("seconds").value), light: Number(at("light").value) / 100, tune: Number(at("tune").value),
+      seconds: Number(at("seconds").value), ...(mayTime ? {light: Number(at("light").value) / 100, tune: Number(at("tune").value)} : {}),
       enough: at("first").checked ? "first" : "all", baselines: BASELINES,
     });
   });
@@ -297,7 +315,10 @@ orComplain(async () => {
   const info = await (await call("/api/info")).json();
   models = info.models;
   hasRuns = info.runs;
+  mayTime = info.may_time;
+  errorWords = info.errors;
   showModels();
+  showTiming(info.judged_by);
   at("tab-runs").hidden = !hasRuns;
   await route();
   performance.mark("ready");  // bench/page_times.py reads it

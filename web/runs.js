@@ -29,7 +29,7 @@ async function drawRuns() {
   at("runs").replaceChildren(...runs.map(each => {
     const holds = [each.steps && "training", each.samples && "samples", each.evaluation && "evaluation"].filter(Boolean);
     return element("tr", {},
-      element("td", {}, new Date(each.changed_ms).toLocaleString()),
+      element("td", {}, timeText(each.changed_ms)),
       element("td", {}, element("a", {href: `/run/${pathOf(each.name)}`, textContent: each.name})),
       element("td", {textContent: holds.join(", ")}));
   }));
@@ -65,7 +65,7 @@ function drawRun() {
   for (const each of run.samples) results.set(each.result, (results.get(each.result) ?? 0) + 1);
   const names = [...results.keys()].sort((a, b) => results.get(b) - results.get(a));
   at("filter-result").replaceChildren(new Option(`all (${run.samples.length})`, ""),
-    ...names.map(each => new Option(`${each} (${results.get(each)})`, each)));
+    ...names.map(each => new Option(`${resultText(each)} (${results.get(each)})`, each)));
   for (const id of ["filter-task", "filter-from", "filter-to"]) at(id).value = "";
   drawSamples();
 }
@@ -131,12 +131,15 @@ function drawSamples() {
   at("more-samples").hidden = found.length <= samplesShown;
 }
 
+// A result is "accepted" or a class of errors.
+const resultText = result => errorWords[result] ?? result;
+
 function drawSample(sample) {
   const isOpen = openSamples.includes(sample.number);
   const button = element("button", {type: "button", className: sample.result === "accepted" ? "accepted" : "refused",
     "aria-current": String(isOpen)},
     element("span", {className: "quiet", textContent: `step ${sample.step}`}),
-    element("span", {className: "state", textContent: sample.result}),
+    element("span", {className: "state", textContent: resultText(sample.result)}),
     element("span", {className: "quiet", textContent: sample.speedup ? `${sample.speedup.toFixed(2)}×` : `reward ${rounded(sample.reward)}`}),
     element("span", {className: "why", textContent: `${sample.task}, turn ${sample.turn + 1}`}));
   button.addEventListener("click", () => goTo([sample.number]));

@@ -11,6 +11,7 @@ async function follow(id) {
   following?.abort();
   const mine = following = new AbortController();
   shown = {id, search: null, attempts: [], chosen: null, isChosenByHand: false, view: "kernel", drawn: null};
+  readAddress();
   at("attempts").replaceChildren();
   at("result").hidden = true;
   for (let wait = 500; !mine.signal.aborted && !isOver(shown.search); wait = Math.min(2 * wait, 5000)) {
@@ -30,15 +31,40 @@ async function follow(id) {
   }
 }
 
+// The address names the attempt that somebody chose: /search/ID#attempt-7.
+function readAddress() {
+  const named = /^#attempt-([1-9]\d*)$/.exec(location.hash);
+  shown.isChosenByHand = Boolean(named);
+  if (named) shown.chosen = Number(named[1]) - 1;
+}
+
+function chooseByAddress() {
+  readAddress();
+  chooseAttempt();
+}
+
+// Shows the attempt that was chosen by hand, or else the best one, or the last one while none is accepted.
+function chooseAttempt() {
+  if (isOver(shown.search) && !shown.attempts[shown.chosen]) shown.isChosenByHand = false;
+  if (!shown.isChosenByHand) shown.chosen = shown.search.best ?? (shown.attempts.length ? shown.attempts.length - 1 : null);
+  drawResult();
+}
+
 function takeEvent(event) {
   shown.search = event.search;
   shown.live = event.live;
   for (const attempt of event.attempts) shown.attempts[attempt.number] = attempt;
-  if (!shown.isChosenByHand) shown.chosen = event.search.best ?? (shown.attempts.length ? shown.attempts.length - 1 : null);
-  drawResult();
+  chooseAttempt();
 }
 
 const times = speedup => `${speedup.toFixed(2)} times as fast`;
+
+// Says what the attempts brought. Equal kernels count once, and an answer without a kernel counts as such.
+function countedText({attempts, kernels, accepted, best_speedup: speedup, without_kernel: without}) {
+  const found = accepted === 0 ? "none accepted" : `${accepted} accepted${speedup ? `, the fastest ${times(speedup)} as PyTorch` : ""}`;
+  return countOf(attempts, "attempt") + (kernels ? ` with ${countOf(kernels, kernels === 1 ? "kernel" : "different kernel")}, ${found}` : "") +
+    (without ? `${kernels ? "; " : ": "}${countOf(without, "answer")} without a kernel` : "");
+}
 
 function stateText(search) {
   const {order, state} = search;
@@ -48,17 +74,17 @@ function stateText(search) {
     if (state === "done" && search.attempts === 0) return "The time was up before there was a verdict.";
     return state === "done" ? `Judged in ${search.seconds.toFixed(1)} s.` : search.error;
   }
-  const found = search.accepted === 0 ? "no kernel is accepted" : `${search.accepted} accepted` +
-    (search.best_speedup ? `, the fastest ${times(search.best_speedup)} as PyTorch` : "");
-  const counted = `${search.attempts} ${search.attempts === 1 ? "attempt" : "attempts"}, ${found}`;
+  const counted = countedText(search);
   if (state === "queued" && order.model && !models.includes(order.model))
     return `Waiting for a server with the model ${order.model}: this one does not have it.`;
   if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
     : "Waiting for a server with a model: this one has none.";
   if (state === "running")
     return search.attempts ? `Writing and judging: ${counted} so far.` : "The judge checks the module, and the model writes its first kernels.";
+  const why = search.why?.replace(/\.$/, "");
+  if (state === "done" && search.attempts === 0 && why) return `No kernel was written, because ${why}.`;
   if (state === "done")
-    return `Done after ${search.seconds.toFixed(search.seconds < 10 ? 1 : 0)} s: ${counted}.${search.why ? ` The search ended because ${search.why}.` : ""}`;
+    return `Done after ${search.seconds.toFixed(search.seconds < 10 ? 1 : 0)} s: ${counted}.${why ? ` The search ended because ${why}.` : ""}`;
   return state === "stopped" ? `Stopped after ${counted}.` : `Failed after ${counted}. ${search.error}`;
 }
 
@@ -71,6 +97,7 @@ function headline(verdict) {
   if (verdict.accepted) return verdict.speedup ? `Accepted: ${times(verdict.speedup)} as PyTorch` : "Accepted: right in all trials";
   if (verdict.correct) return "Correct, but refused";
   if (verdict.fault === "infrastructure") return "No verdict: the judge failed";
+  if (verdict.fault === "none" && verdict.error) return `No verdict: ${errorWords[verdict.error.class] ?? verdict.error.class}`;
   return verdict.stage === "none" ? "No kernel in the answer" : "Not right";
 }
 
@@ -92,46 +119,72 @@ function originOf(attempt, noun = "") {
 // Ideas are words, and no kernel that could be right or wrong.
 const isIdeas = attempt => attempt.kind === "ideas";
 
-function drawAttempt(attempt) {
-  const {verdict, number} = attempt;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = isIdeas(attempt) ? "" : verdict.accepted ? "accepted" : "refused";
-  button.setAttribute("aria-current", String(number === shown.chosen));
-  const add = (kind, text) => {
-    const span = document.createElement("span");
-    span.className = kind;
-    span.textContent = text;
-    button.append(span);
-  };
-  add("quiet", String(number + 1));
-  add("state", isIdeas(attempt) ? "ideas in words"
-    : (number === shown.search.best ? "best, " : "") + (verdict.accepted ? "accepted" : verdict.error?.class ?? "refused"));
+// Returns what a line says of an attempt.
+function lineOf(attempt) {
+  const {verdict} = attempt;
+  const state = isIdeas(attempt) ? "ideas in words" : verdict.accepted ? "accepted"
+    : verdict.error ? errorWords[verdict.error.class] ?? verdict.error.class : errorWords.refused;
   const origin = attempt.turn ? `turn ${attempt.turn + 1}` : originOf(attempt);
-  add("quiet", Number.isInteger(attempt.same_as) ? originOf(attempt) : verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : origin);
-  if (reason(verdict) && !isIdeas(attempt)) add("why", reason(verdict));
-  button.addEventListener("click", () => {
-    shown.chosen = number;
-    shown.isChosenByHand = true;
-    drawResult();
-  });
-  const item = document.createElement("li");
-  item.append(button);
-  return item;
+  return {state, why: isIdeas(attempt) ? "" : reason(verdict),
+    kind: isIdeas(attempt) ? "" : verdict.accepted ? "accepted" : "refused",
+    note: Number.isInteger(attempt.same_as) ? originOf(attempt) : verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : origin};
 }
 
-// Draws what is new or has changed, so that the list keeps its place and its focus.
-function drawAttempts() {
-  const list = at("attempts");
-  shown.attempts.forEach((attempt, index) => {
-    const item = drawAttempt(attempt), old = list.children[index];
-    if (!old) return list.append(item);
-    if (old.isEqualNode(item)) return;
-    const hadFocus = old.contains(document.activeElement);
-    old.replaceWith(item);
-    if (hadFocus) item.firstChild.focus();
+// Neighbours with equal keys share a line: the same kernel again, or kernels that fail in the same way.
+function keyOf(attempt) {
+  const {state, why} = lineOf(attempt);
+  return isIdeas(attempt) ? `${attempt.number}` : JSON.stringify([state, why, attempt.turn, attempt.verdict.accepted && attempt.kernel.trim()]);
+}
+
+function groupsOf(attempts) {
+  const groups = [];
+  for (const attempt of attempts) {
+    const last = groups.at(-1), key = keyOf(attempt);
+    if (last?.key === key) last.attempts.push(attempt); else groups.push({key, attempts: [attempt]});
+  }
+  return groups.map(each => each.attempts);
+}
+
+const span = (className, textContent) => element("span", {className, textContent});
+const withBest = (state, attempts) => attempts.some(each => each.number === shown.search.best) ? `best, ${state}` : state;
+
+function drawAttempt(attempt, hasWhy = true) {
+  const {state, note, why, kind} = lineOf(attempt);
+  const button = element("button", {type: "button", className: kind, "aria-current": String(attempt.number === shown.chosen)},
+    span("quiet", String(attempt.number + 1)), span("state", withBest(state, [attempt])), span("quiet", note));
+  if (why && hasWhy) button.append(span("why", why));
+  button.dataset.number = attempt.number;
+  button.addEventListener("click", () => {
+    history.replaceState(null, "", `#attempt-${attempt.number + 1}`);
+    chooseByAddress();
   });
-  while (list.children.length > shown.attempts.length) list.lastChild.remove();
+  return element("li", {}, button);
+}
+
+// Draws equal neighbours as one line with their count, which opens to each of them.
+function drawGroup(attempts) {
+  const {state, why, kind} = lineOf(attempts[0]);
+  const summary = element("summary", {className: kind}, span("quiet", `${attempts[0].number + 1}–${attempts.at(-1).number + 1}`),
+    span("state", withBest(state, attempts)), span("quiet", `${attempts.length} times`));
+  if (why) summary.append(span("why", why));
+  return element("li", {}, element("details", {open: shown.isChosenByHand && attempts.some(each => each.number === shown.chosen)}, summary,
+    element("ol", {}, ...attempts.map(each => drawAttempt(each, false)))));
+}
+
+// Draws what is new or has changed, so that the list keeps its place, its focus and what is open.
+function drawAttempts() {
+  const list = at("attempts"), groups = groupsOf(shown.attempts);
+  groups.forEach((attempts, index) => {
+    const item = attempts.length === 1 ? drawAttempt(attempts[0]) : drawGroup(attempts), old = list.children[index];
+    if (!old) return list.append(item);
+    const details = item.querySelector("details");
+    if (details && old.querySelector("details")?.open) details.open = true;
+    if (old.isEqualNode(item)) return;
+    const focus = old.contains(document.activeElement) ? document.activeElement : null;
+    old.replaceWith(item);
+    if (focus) (item.querySelector(`[data-number="${focus.dataset.number}"]`) ?? item.querySelector("summary"))?.focus();
+  });
+  while (list.children.length > groups.length) list.lastChild.remove();
 }
 
 // Says how many attempts are on their way.
@@ -149,7 +202,8 @@ function drawDetail() {
   shown.drawn = attempt;
   const {verdict} = attempt;
   const isJudgement = shown.search.order.kind === "judge";
-  at("detail-title").textContent = isJudgement ? "Verdict" : `Attempt ${attempt.number + 1}`;
+  at("detail-title").replaceChildren(isJudgement ? "Verdict"
+    : element("a", {href: `#attempt-${attempt.number + 1}`, title: "A link to this attempt", textContent: `Attempt ${attempt.number + 1}`}));
   at("origin").textContent = [originOf(attempt, "attempt "), attempt.idea && `idea: ${attempt.idea}`].filter(Boolean).join("; ")
     .replace(/^./, letter => letter.toUpperCase());
   at("headline").textContent = isIdeas(attempt) ? "Ideas in words, for the next attempts" : headline(verdict);
@@ -157,7 +211,7 @@ function drawDetail() {
   at("words").textContent = (isIdeas(attempt) ? attempt.text.replace(/<\/?answer>/g, "") : attempt.words).trim();
   at("kernel-part").hidden = isIdeas(attempt);
   drawCalls(attempt.calls ?? []);
-  at("copy").disabled = at("download").disabled = !attempt.kernel;
+  at("copy").hidden = at("download").hidden = !attempt.kernel;
   at("patch").hidden = at("patch-test").hidden = isJudgement || !verdict.accepted;
   drawCode(attempt);
 }
@@ -190,13 +244,14 @@ function marksOf(verdict) {
 // Offers the kernel, the module, and how the kernel differs from the module or another attempt.
 function offerViews(attempt) {
   const others = shown.attempts.filter(each => each.kernel && each.kernel !== attempt.kernel && !Number.isInteger(each.same_as));
-  const views = [["kernel", "The kernel"], ["module", "The module"], ["both", "The kernel beside the module"]];
+  const shownText = attempt.kernel ? "The kernel" : "The answer";
+  const views = [["kernel", shownText], ["module", "The module"], ["both", `${shownText} beside the module`]];
   if (attempt.kernel) {
     views.push(["from-module", "Difference from the module"]);
     for (const each of others) views.push([`from-${each.number}`, `Difference from attempt ${each.number + 1}`]);
   }
   if (!views.some(([value]) => value === shown.view)) shown.view = "kernel";
-  if (views.map(([value]) => value).join() !== [...at("view").options].map(each => each.value).join())
+  if (views.join() !== [...at("view").options].map(each => [each.value, each.text]).join())
     at("view").replaceChildren(...views.map(([value, text]) => new Option(text, value)));
   at("view").value = shown.view;
 }

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/call/command.h"
+#include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/judge_text.h"
 #include "cli/setup/asking.h"
@@ -178,6 +179,9 @@ std::string untimed_reason(const GymChoice& gym) {
   return gym::cuda::list_gpus().empty() ? "this machine has no GPU" : "it ran on the CPU";
 }
 
+// A gym elsewhere may get a GPU while this server runs.
+bool may_time(const GymChoice& gym) { return !gym.url.empty() || !gym::cuda::list_gpus().empty(); }
+
 Status serve_model(ServeModelOptions options) {
   set_log_times(true);
   if (options.models.empty() && options.runs.empty())
@@ -225,6 +229,7 @@ Status serve_model(ServeModelOptions options) {
                                    .assistant = *assistant,
                                    .judge = shared_judge,
                                    .judged_by = untimed,
+                                   .may_time = may_time(options.gym),
                                    .suite = std::move(suite),
                                    .runs = runs.get()});
   TRY_ASSIGN(const auto server, serve::web::WebServer::start(
@@ -277,6 +282,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   add_asking_options(*command, options->asking);
   add_gym_options(*command, options->gym);
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
+  note_settings<ServeConfig>(*command);
   add_example(*command, "serve --model runs/rl-small/checkpoints/step-120 --listen 127.0.0.1:8000");
   add_example(*command, "serve --model DIR --listen 127.0.0.1:8000 --runs runs");
   add_example(*command, "serve --model DIR --model openai:NAME --listen 127.0.0.1:8000");

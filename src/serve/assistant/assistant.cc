@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "base/utc_time.h"
+#include "serve/assistant/module_title.h"
 #include "serve/openai/model_names.h"
-#include "text/feedback.h"
 
 namespace tritonsmith::serve::assistant {
 namespace {
@@ -18,19 +18,11 @@ std::string fresh_id() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-// A name for people where the order has none: the module's first comment, or else the first value
-// that it returns.
-std::string title_of(const std::string& source) {
-  constexpr std::size_t most = 80;
-  for (const std::string_view mark : {"# instruction: ", "# ", "\"\"\"", "return "}) {
-    const std::size_t begin = source.find(mark);
-    if (begin == std::string::npos) continue;
-    std::string line =
-        source.substr(begin + mark.size(), source.find('\n', begin) - begin - mark.size());
-    if (line.ends_with('.')) line.pop_back();
-    if (!line.empty()) return text::one_line(line, most);
-  }
-  return "module";
+// Counts an attempt for people: equal kernels once, and ideas in words not at all.
+void count(const search::Attempt& attempt, SearchRecord& record) {
+  if (attempt.ask.kind == search::AskKind::ideas || attempt.same_as != search::kNone) return;
+  ++(attempt.kernel.empty() ? record.without_kernel : record.kernels);
+  record.accepted += attempt.verdict.accepted ? 1 : 0;
 }
 
 // A search's events in the store.
@@ -247,7 +239,7 @@ Status Assistant::take(Search& search, const search::Attempt& attempt,
   const std::lock_guard lock(mutex_);
   record.seconds = seconds;
   ++record.attempts;
-  record.accepted += verdict.accepted ? 1 : 0;
+  count(attempt, record);
   // Without timings the first accepted kernel stays the best.
   if (verdict.accepted && (record.best < 0 || verdict.speedup > record.best_speedup)) {
     record.best = number;

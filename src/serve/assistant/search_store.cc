@@ -29,17 +29,20 @@ create index if not exists events_by_search on events (search);
 Result<SearchRecord> record_from_text(const std::string& text) {
   TRY_ASSIGN(const Json json, parse_json(text));
   JsonReader reader(json);
-  SearchRecord record{.id = reader.string("id"),
-                      .owner = reader.string("owner", ""),
-                      .created_ms = reader.integer("created_ms"),
-                      .state = reader.enumerated<SearchState>("state"),
-                      .error = reader.string("error", ""),
-                      .why = reader.string("why", ""),
-                      .seconds = reader.number("seconds", 0),
-                      .life = reader.enumerated<SearchLife>("life", SearchLife::in_history),
-                      .attempts = static_cast<int>(reader.integer("attempts", 0)),
-                      .accepted = static_cast<int>(reader.integer("accepted", 0)),
-                      .best = static_cast<int>(reader.integer("best", -1))};
+  SearchRecord record{
+      .id = reader.string("id"),
+      .owner = reader.string("owner", ""),
+      .created_ms = reader.integer("created_ms"),
+      .state = reader.enumerated<SearchState>("state"),
+      .error = reader.string("error", ""),
+      .why = reader.string("why", ""),
+      .seconds = reader.number("seconds", 0),
+      .life = reader.enumerated<SearchLife>("life", SearchLife::in_history),
+      .attempts = static_cast<int>(reader.integer("attempts", 0)),
+      .kernels = static_cast<int>(reader.integer("kernels", reader.integer("attempts", 0))),
+      .accepted = static_cast<int>(reader.integer("accepted", 0)),
+      .without_kernel = static_cast<int>(reader.integer("without_kernel", 0)),
+      .best = static_cast<int>(reader.integer("best", -1))};
   if (reader.has("best_speedup")) record.best_speedup = reader.number("best_speedup");
   TRY_ASSIGN(record.order, order_from_json(reader.object("order")));
   TRY(reader.status());
@@ -71,7 +74,9 @@ Json to_json(const SearchRecord& record, Detail detail) {
           {"why", record.why},
           {"seconds", record.seconds},
           {"attempts", record.attempts},
+          {"kernels", record.kernels},
           {"accepted", record.accepted},
+          {"without_kernel", record.without_kernel},
           {"best", record.best < 0 ? Json() : Json(record.best)},
           {"best_speedup", record.best_speedup ? Json(*record.best_speedup) : Json()},
           {"order", std::move(order)}};

@@ -29,8 +29,10 @@ struct SearchRecord {
   double seconds = 0;
   SearchLife life = SearchLife::in_history;
   SearchOrder order;
-  int attempts = 0, accepted = 0;
-  int best = -1;  // the number of the best accepted attempt
+  int attempts = 0;
+  int kernels = 0, accepted = 0;  // equal kernels count once
+  int without_kernel = 0;         // answers
+  int best = -1;                  // the number of the best accepted attempt
   std::optional<double> best_speedup;
 };
 

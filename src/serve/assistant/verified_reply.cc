@@ -71,7 +71,8 @@ class VerifiedReply : public openai::ReplyStream {
 
   void finish(const Json& search, std::string& out) {
     Json verdict;
-    std::string text = fmt::format("No kernel was verified in {} attempts.", seen_);
+    std::string text = fmt::format("No kernel was verified in {}.",
+                                   seen_ == 1 ? "1 attempt" : fmt::format("{} attempts", seen_));
     if (!search["error"].get<std::string>().empty())
       text += " " + search["error"].get<std::string>();
     if (search["best"].is_number()) {
@@ -135,7 +136,8 @@ openai::CallResult<std::unique_ptr<openai::ReplyStream>> answer_verified(
   const Status checked =
       order->has_calls() ? check_order(*order) : curriculum::check_task_source(order->source);
   if (!checked)
-    return refuse(fmt::format("the last message must hold a PyTorch module in a code block: {}",
+    return refuse(fmt::format("the last message must hold a PyTorch module in a code block, and "
+                              "what it holds is none: {}",
                               checked.error().message),
                   "messages");
   const auto search = assistant.start(*std::move(order), owner, SearchLife::with_client);

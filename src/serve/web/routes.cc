@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/utc_time.h"
+#include "data/failure.h"
 #include "modules/module_task.h"
 #include "modules/patch.h"
 #include "serve/assistant/order_tasks.h"
@@ -20,7 +21,9 @@ using openai::CallError;
 using openai::ReplyStream;
 
 constexpr std::string_view kIcon = "/icon.svg";
+constexpr std::string_view kModels = "/v1/models";
 constexpr std::string_view kChat = "/v1/chat/completions";
+constexpr std::string_view kCompletions = "/v1/completions";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
 constexpr std::string_view kSamples = "/api/samples/";
@@ -32,6 +35,50 @@ WebReply json_reply(const Json& json, int status = 200) {
 WebReply not_found(const std::string& path) {
   return refusal(
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
+}
+
+// A link to a search or a run is the page itself.
+bool is_page(std::string_view path) {
+  return path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
+}
+
+// The methods of a path, as "GET, HEAD". Empty if no endpoint has such a path.
+std::string_view methods_of(std::string_view path) {
+  constexpr std::string_view reads = "GET, HEAD", writes = "POST";
+  for (const std::string_view each :
+       {kIcon, kModels, std::string_view("/health"), std::string_view("/metrics"),
+        std::string_view("/api/info"), std::string_view("/api/tasks"), kRuns})
+    if (path == each) return reads;
+  if (path == kChat || path == kCompletions) return writes;
+  if (path == kSearches) return "GET, HEAD, POST";
+  const auto is_below = [&](std::string_view root) {
+    return path.starts_with(root) && path.size() > root.size() + 1 && path[root.size()] == '/';
+  };
+  if (is_below(kSearches)) {
+    path.remove_prefix(kSearches.size() + 1);
+    const std::string_view action = path.substr(std::min(path.size(), path.find('/')));
+    if (action == "/stop") return writes;
+    if (action == "/events") return "GET";
+    return action.empty() || action.starts_with("/patch/") ? reads : "";
+  }
+  return is_page(path) || is_below(kRuns) || path.starts_with(kSamples) ? reads : "";
+}
+
+WebReply wrong_method(const WebCall& call, std::string_view allowed) {
+  constexpr int status = 405;
+  WebReply reply = refusal(
+      {.status = status,
+       .message = fmt::format("{} has no method {}; it has {}", call.path, call.method, allowed),
+       .code = "method_not_allowed"});
+  reply.allow = allowed;
+  return reply;
+}
+
+// A class's name, and what it means in a few words.
+Json error_words() {
+  Json words = Json::object();
+  for (const auto& [error, name] : enum_names<ErrorClass>) words[name] = words_for(error);
+  return words;
 }
 
 WebReply nothing_here(const std::string& what) {
@@ -48,11 +95,6 @@ WebReply reply_of(openai::CallResult<std::unique_ptr<ReplyStream>> answer, bool 
   if (!answer) return refusal(answer.error());
   return {.content_type = is_streamed ? "text/event-stream" : "application/json",
           .stream = *std::move(answer)};
-}
-
-// A link to a search or a run is the page itself.
-bool is_page(std::string_view path) {
-  return path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
 }
 
 // Reads a number of a path, up to the next slash, which is removed with it.
@@ -111,27 +153,31 @@ bool Routes::is_public(std::string_view path) {
 }
 
 WebReply Routes::answer(const WebCall& call) const {
-  const bool gets = call.method == "GET" || call.method == "HEAD";
+  const std::string_view allowed = methods_of(call.path);
+  if (allowed.empty()) return not_found(call.path);
+  for (std::string_view rest = allowed; !rest.empty();) {
+    const std::string_view each = rest.substr(0, rest.find(','));
+    if (each == call.method) return answer_known(call);
+    rest.remove_prefix(std::min(rest.size(), each.size() + 2));
+  }
+  return wrong_method(call, allowed);
+}
+
+WebReply Routes::answer_known(const WebCall& call) const {
   const std::string& path = call.path;
-  if (gets) {
-    if (is_page(path))
-      return {.content_type = "text/html; charset=utf-8", .body = whole_page().html};
-    if (path == kIcon)
-      return {.content_type = "image/svg+xml", .body = std::string(page_file(kIcon.substr(1)))};
-    if (path == "/v1/models") return models();
-    if (path == "/health") return health();
-    if (path == "/metrics") return metrics();
-    if (path == "/api/info") return info();
-    if (path == "/api/tasks") return tasks();
-    if (path.starts_with(kRuns) || path.starts_with(kSamples)) return run(call);
-  }
-  if (call.method == "POST") {
-    if (path == kChat) return chat(call);
-    if (path == "/v1/completions") return completion(call);
-  }
+  if (is_page(path)) return {.content_type = "text/html; charset=utf-8", .body = whole_page().html};
+  if (path == kIcon)
+    return {.content_type = "image/svg+xml", .body = std::string(page_file(kIcon.substr(1)))};
+  if (path == kModels) return models();
+  if (path == "/health") return health();
+  if (path == "/metrics") return metrics();
+  if (path == "/api/info") return info();
+  if (path == "/api/tasks") return tasks();
+  if (path == kChat) return chat(call);
+  if (path == kCompletions) return completion(call);
   if (path == kSearches) return searches(call);
   if (path.starts_with(kSearches)) return search(call);
-  return not_found(path);
+  return run(call);
 }
 
 const openai::ServedModel* Routes::model_named(std::string_view name) const {
@@ -179,11 +225,10 @@ WebReply Routes::completion(const WebCall& call) const {
 }
 
 WebReply Routes::searches(const WebCall& call) const {
-  if (call.method == "GET") {
+  if (call.method != "POST") {
     const auto list = parts_.assistant.list(call.owner);
     return list ? json_reply({{"searches", *list}}) : failure(list.error());
   }
-  if (call.method != "POST") return not_found(call.path);
   const auto json = parse_json(call.body);
   if (!json) return refusal({.message = "the body is no JSON: " + json.error().message});
   auto order = assistant::order_from_json(*json);
@@ -203,19 +248,15 @@ WebReply Routes::search(const WebCall& call) const {
   const auto shown = parts_.assistant.show(id, 0);
   if (!shown) return failure(shown.error());
   if (!*shown) return no_search(id);
-  if (call.method == "GET" && action.empty()) return json_reply(**shown);
-  if (call.method == "GET" && action == "events")
+  if (action.empty()) return json_reply(**shown);
+  if (action == "events")
     return {.content_type = "text/event-stream",
             .stream = std::make_unique<SearchEvents>(parts_.assistant, id)};
-  if (call.method == "GET" && action.starts_with("patch/"))
-    return patch(id, action.substr(action.find('/') + 1));
-  if (call.method == "POST" && action == "stop") {
-    const Status stopped = parts_.assistant.stop(id, call.owner);
-    constexpr int forbidden = 403;
-    return stopped ? json_reply(Json::object())
-                   : refusal({.status = forbidden, .message = stopped.error().message});
-  }
-  return not_found(call.path);
+  if (action.starts_with("patch/")) return patch(id, action.substr(action.find('/') + 1));
+  const Status stopped = parts_.assistant.stop(id, call.owner);
+  constexpr int forbidden = 403;
+  return stopped ? json_reply(Json::object())
+                 : refusal({.status = forbidden, .message = stopped.error().message});
 }
 
 WebReply Routes::patch(const std::string& search, const std::string& attempt) const {
@@ -277,6 +318,8 @@ WebReply Routes::info() const {
   for (const openai::ServedModel& each : parts_.models) names.push_back(each.name);
   return json_reply({{"models", std::move(names)},
                      {"judged_by", parts_.judged_by},
+                     {"may_time", parts_.may_time},
+                     {"errors", error_words()},
                      {"runs", parts_.runs != nullptr}});
 }
 

@@ -42,6 +42,7 @@ struct WebReply {
   std::string content_type = "application/json";
   std::string body;
   int retry_after_seconds = 0;
+  std::string allow;  // of a refused method: those that the path has, as "GET, HEAD"
   std::unique_ptr<openai::ReplyStream> stream;  // instead of a body
 };
 
@@ -50,7 +51,8 @@ struct WebParts {
   openai::CallLimits limits;
   assistant::Assistant& assistant;
   assistant::SharedJudge& judge;
-  std::string judged_by;             // for the page: "this machine has no GPU: ..."
+  std::string judged_by;             // why verdicts have no times: "this machine has no GPU"
+  bool may_time = true;              // false: the judge has no GPU, and measures no speed
   std::vector<Task> suite;           // modules that the page offers
   runs::RunLibrary* runs = nullptr;  // null: the server shows no runs
 };
@@ -59,11 +61,13 @@ class Routes {
  public:
   explicit Routes(WebParts parts) : parts_(std::move(parts)) {}
 
+  // A path that is known under other methods than the call's gets 405 with these methods.
   WebReply answer(const WebCall& call) const;
   // Says whether the path is answered without a token.
   static bool is_public(std::string_view path);
 
  private:
+  WebReply answer_known(const WebCall& call) const;
   WebReply chat(const WebCall& call) const;
   WebReply completion(const WebCall& call) const;
   WebReply searches(const WebCall& call) const;

@@ -17,7 +17,7 @@ using openai::ReplyStream;
 // How long a reply may wait for its next part before it looks whether the client is still there.
 constexpr Milliseconds kLook{200};
 
-// The name of the token of the request that this thread serves.
+// The name of the key of the request that this thread serves.
 thread_local std::string owner;
 
 // Lets the engine's threads go first where processors are scarce. A step of the engine on a CPU waits
@@ -40,6 +40,7 @@ void send(WebReply reply, httplib::Response& response) {
   response.status = reply.status;
   if (reply.retry_after_seconds > 0)
     response.set_header("Retry-After", std::to_string(reply.retry_after_seconds));
+  if (!reply.allow.empty()) response.set_header("Allow", reply.allow);
   response.set_content(reply.body, reply.content_type);
 }
 
@@ -69,7 +70,9 @@ struct WebServer::Library {
           add_security(response);
           owner.clear();
           auto refused = refuse(request);
-          if (!refused && !gym::service::lacks_body(request))
+          const bool is_usual =
+              request.method == "GET" || request.method == "HEAD" || request.method == "POST";
+          if (!refused && is_usual && !gym::service::lacks_body(request))
             return httplib::Server::HandlerResponse::Unhandled;
           if (refused)
             send(refusal(*refused), response);
@@ -110,11 +113,11 @@ struct WebServer::Library {
       const auto* token = access.find(request.get_header_value("Authorization"));
       if (token == nullptr)
         return CallError{.status = 401,
-                         .message = "send a known token as 'Authorization: Bearer TOKEN'",
+                         .message = "send a known key as 'Authorization: Bearer KEY'",
                          .code = "invalid_api_key"};
       if (access.seconds_to_wait(*token) > 0)
         return CallError{.status = 429,
-                         .message = fmt::format("the token '{}' allows {} requests a minute",
+                         .message = fmt::format("the key '{}' allows {} requests a minute",
                                                 token->name, token->requests_per_minute)};
       owner = token->name;
     }

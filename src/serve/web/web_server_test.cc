@@ -158,6 +158,42 @@ TEST(WebServer, MakesAPatchOfAnAcceptedKernel) {
     EXPECT_EQ(server.client().Get(path + none)->status, 404) << none;
 }
 
+TEST(WebServer, SaysWhichMethodsAPathHas) {
+  const ScriptedServer server([](const generate::WriteRequest&) { return with_kernel("good"); });
+  auto client = server.client();
+  const auto allowed = [](const httplib::Result& reply) {
+    EXPECT_EQ(reply->status, 405);
+    EXPECT_EQ(Json::parse(reply->body)["error"]["code"], "method_not_allowed");
+    return reply->get_header_value("Allow");
+  };
+  for (const char* path :
+       {"/v1/models", "/health", "/metrics", "/api/info", "/api/tasks", "/", "/icon.svg",
+        "/api/searches/x", "/api/searches/x/patch/1", "/api/runs/x", "/api/samples/1/x"})
+    EXPECT_EQ(allowed(client.Post(path, "{}", "application/json")), "GET, HEAD") << path;
+  for (const char* path : {"/v1/chat/completions", "/v1/completions", "/api/searches/x/stop"})
+    EXPECT_EQ(allowed(client.Get(path)), "POST") << path;
+  EXPECT_EQ(allowed(client.Delete("/api/searches")), "GET, HEAD, POST");
+  EXPECT_EQ(allowed(client.Put("/api/searches/x/events", "{}", "application/json")), "GET");
+  EXPECT_EQ(client.Delete("/v1/nothing")->status, 404);
+}
+
+TEST(WebServer, NamesASearchByWholeWords) {
+  const ScriptedServer server([](const generate::WriteRequest&) { return with_kernel("good"); });
+  const auto title = [&](const std::string& forward) {
+    const std::string module =
+        "import torch\n\nclass Model:\n    def forward(self, x):\n        return " + forward +
+        "\n\ndef get_inputs():\n    return []\n";
+    const std::string id = server.post("/api/searches", {{"source", module}}, 201)["id"];
+    const Json search = server.get("/api/searches/" + id)["search"];
+    server.followed(id);
+    return search["order"]["title"].get<std::string>();
+  };
+  EXPECT_EQ(title("torch.relu(x\n            + 1)"), "torch.relu(x + 1)");
+  const std::string words =
+      "x + aaaaaaaaaa + bbbbbbbbbb + cccccccccc + dddddddddd + eeeeeeeeee + ffffffffff";
+  EXPECT_EQ(title(words + " + gggggggggg"), words.substr(0, 80) + "\u2026");
+}
+
 TEST(WebServer, AKernelMustBeRightForEachCallOfAModule) {
   const ScriptedServer server([](const generate::WriteRequest& request) {
     const bool sees_both =
