@@ -113,7 +113,7 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
         201)["id"];
     Json last = server.followed(id);
     EXPECT_EQ(last["search"]["state"], "done");
-    EXPECT_EQ(last["search"]["accepted"], 3);
+    EXPECT_EQ(last["search"]["accepted"], 1);  // equal kernels count once
     EXPECT_EQ(last["search"]["why"], "all that the strategy had to ask was asked");
     before = server.get("/api/searches/" + id);
     EXPECT_EQ(before["attempts"].size(), 3U);
