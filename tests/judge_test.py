@@ -269,8 +269,6 @@ class Judge(unittest.TestCase):
         line = 1 + task[:task.index("raise")].count("\n")
         self.assertTrue(done.stderr.endswith(f"task.py: the task itself cannot be judged: line {line}: "
                                              "ValueError: the width must be even\n"), done.stderr)
-        verdict, = self.verdicts([GOOD], "--no-store", task=task)
-        self.assertEqual(verdict["error"]["message"], f"line {line}: ValueError: the width must be even")
 
     def test_lint_tells_the_faults_of_a_task_apart_and_remembers_it(self):
         with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):
