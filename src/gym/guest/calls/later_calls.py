@@ -101,6 +101,7 @@ class LaterCalls:
         if not any("launch" in step for step in third.steps):
             return None
         self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition)
+        self.following.is_exact = True
         fourth, found = self.next_call(third, inputs, call_again)
         return fourth if found is None else None
 

@@ -48,6 +48,7 @@ class Repetition:
         self.end = 0       # the end of the first call's indices
         self.kept = set()  # the first call's tensors that the second call uses again
         self.storages_taken_up = set()
+        self.is_exact = False  # no buffer may stand for another one
         self.workspaces = before.workspaces if before else Workspaces(recorder.tensors, recorder.steps)
 
     def answer_of(self, call_again):
@@ -159,7 +160,7 @@ class Repetition:
         other = next(following)
         for one in steps:
             is_new = taken_up.isdisjoint(one.get("outputs", []))
-            while other is not None and allots(other) and not (is_new and self.same_step(one, other)):
+            while not self.is_exact and other is not None and allots(other) and not (is_new and self.same_step(one, other)):
                 other = next(following)
             if is_new and other is not None and self.same_step(one, other):
                 other = next(following)
@@ -168,7 +169,7 @@ class Repetition:
                 if what == expected:
                     what += " with another tensor or number"
                 raise self.stop(f"{what} instead of {expected}", (other or one)["line"])
-        while other is not None and allots(other):
+        while not self.is_exact and other is not None and allots(other):
             other = next(following)
         if other is not None:
             raise self.stop(f"{self.described(other)} besides", other["line"])
@@ -229,7 +230,7 @@ class Repetition:
         return self.numbers.get(index, index if self.is_own(index) else None)
 
     def is_same(self, second, first):
-        return self.number(second) == first or self.workspaces.may_stand_for(second, first)
+        return self.number(second) == first or (not self.is_exact and self.workspaces.may_stand_for(second, first))
 
     def matches(self, one, other):
         if isinstance(one, dict) and isinstance(other, dict):
