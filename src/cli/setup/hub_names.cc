@@ -51,12 +51,6 @@ Result<std::string> fetch_dataset(const hub::HubName& name, const DatasetOptions
 
 Result<std::string> model_directory(const std::string& name, hub::ModelPart part) {
   const auto on_hub = name_of_hub(name);
-  std::error_code ignored;
-  if (!on_hub && !fs::exists(name, ignored))
-    return fail(
-        "there is no folder {}; a model is a folder, OWNER/NAME of the Hugging Face hub, or "
-        "openai:NAME behind a server",
-        name);
   if (!on_hub) return name;
   TRY_ASSIGN(const hub::HubSettings settings, hub::hub_settings());
   const auto folder = hub::fetch_model(settings, *on_hub, part);

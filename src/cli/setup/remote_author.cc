@@ -1,6 +1,7 @@
 #include "cli/setup/remote_author.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -97,6 +98,12 @@ Status find_model(ModelChoice& choice) {
   choice.directory = choice.name;
   if (is_remote(choice.name)) return ok();
   TRY_ASSIGN(choice.directory, model_directory(choice.name));
+  std::error_code ignored;
+  if (!std::filesystem::exists(choice.directory, ignored))
+    return fail(
+        "there is no folder {}; a model is a folder, OWNER/NAME of the Hugging Face hub, or "
+        "openai:NAME behind a server",
+        choice.directory);
   return ok();
 }
 
