@@ -1,5 +1,7 @@
 #include "serve/web/routes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -20,10 +22,7 @@ using assistant::Assistant;
 using openai::CallError;
 using openai::ReplyStream;
 
-constexpr std::string_view kIcon = "/icon.svg";
-constexpr std::string_view kModels = "/v1/models";
 constexpr std::string_view kChat = "/v1/chat/completions";
-constexpr std::string_view kCompletions = "/v1/completions";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
 constexpr std::string_view kSamples = "/api/samples/";
@@ -37,34 +36,23 @@ WebReply not_found(const std::string& path) {
       {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
 }
 
-// A link to a search or a run is the page itself.
-bool is_page(std::string_view path) {
-  return path == "/" || path.starts_with("/search/") || path.starts_with("/run/");
-}
-
-// The methods of a path, as "GET, HEAD". Empty if no endpoint has such a path.
-std::string_view methods_of(std::string_view path) {
-  constexpr std::string_view reads = "GET, HEAD", writes = "POST";
-  for (const std::string_view each :
-       {kIcon, kModels, std::string_view("/health"), std::string_view("/metrics"),
-        std::string_view("/api/info"), std::string_view("/api/tasks"), kRuns})
-    if (path == each) return reads;
-  if (path == kChat || path == kCompletions) return writes;
-  if (path == kSearches) return "GET, HEAD, POST";
-  const auto is_below = [&](std::string_view root) {
-    return path.starts_with(root) && path.size() > root.size() + 1 && path[root.size()] == '/';
+// Says whether a path has the form of a pattern. "*" stands for one part of a path, and "**" at the
+// end for all that follows.
+bool fits(std::string_view pattern, std::string_view path) {
+  const auto next = [](std::string_view& text) {
+    const std::string_view part = text.substr(0, text.find('/', 1));
+    text.remove_prefix(part.size());
+    return part;
   };
-  if (is_below(kSearches)) {
-    path.remove_prefix(kSearches.size() + 1);
-    const std::string_view action = path.substr(std::min(path.size(), path.find('/')));
-    if (action == "/stop") return writes;
-    if (action == "/events") return "GET";
-    return action.empty() || action.starts_with("/patch/") ? reads : "";
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view wanted = next(pattern), part = next(path);
+    if (wanted == "/**") return true;
+    if (wanted != part && (wanted != "/*" || part.size() == 1)) return false;
   }
-  return is_page(path) || is_below(kRuns) || path.starts_with(kSamples) ? reads : "";
+  return pattern.empty() && path.empty();
 }
 
-WebReply wrong_method(const WebCall& call, std::string_view allowed) {
+WebReply wrong_method(const WebCall& call, const std::string& allowed) {
   constexpr int status = 405;
   WebReply reply = refusal(
       {.status = status,
@@ -148,36 +136,60 @@ WebReply refusal(const CallError& error) {
   return reply;
 }
 
+// A link to a search or a run is the page itself.
+std::span<const Routes::Endpoint> Routes::endpoints() {
+  using Methods = std::vector<std::string_view>;
+  static const Methods reads = {"GET", "HEAD"}, gets = {"GET"}, posts = {"POST"};
+  constexpr bool is_public = true;
+  static const std::vector<Endpoint> all = {
+      {"/", reads, &Routes::page, is_public},
+      {"/search/**", reads, &Routes::page, is_public},
+      {"/run/**", reads, &Routes::page, is_public},
+      {"/icon.svg", reads, &Routes::icon, is_public},
+      {"/health", reads, &Routes::health, is_public},
+      {"/metrics", reads, &Routes::metrics},
+      {"/v1/models", reads, &Routes::models},
+      {kChat, posts, &Routes::chat},
+      {"/v1/completions", posts, &Routes::completion},
+      {"/api/info", reads, &Routes::info},
+      {"/api/tasks", reads, &Routes::tasks},
+      {kSearches, reads, &Routes::searches},
+      {kSearches, posts, &Routes::order},
+      {"/api/searches/*", reads, &Routes::search},
+      {"/api/searches/*/events", gets, &Routes::search},
+      {"/api/searches/*/stop", posts, &Routes::search},
+      {"/api/searches/*/patch/*", reads, &Routes::search},
+      {kRuns, reads, &Routes::run},
+      {"/api/runs/**", reads, &Routes::run},
+      {"/api/samples/**", reads, &Routes::run},
+  };
+  return all;
+}
+
 bool Routes::is_public(std::string_view path) {
-  return path == "/health" || path == kIcon || is_page(path);
+  return std::ranges::any_of(endpoints(), [&](const Endpoint& each) {
+    return each.is_public && fits(each.pattern, path);
+  });
 }
 
 WebReply Routes::answer(const WebCall& call) const {
-  const std::string_view allowed = methods_of(call.path);
-  if (allowed.empty()) return not_found(call.path);
-  for (std::string_view rest = allowed; !rest.empty();) {
-    const std::string_view each = rest.substr(0, rest.find(','));
-    if (each == call.method) return answer_known(call);
-    rest.remove_prefix(std::min(rest.size(), each.size() + 2));
+  std::vector<std::string_view> allowed;
+  for (const Endpoint& each : endpoints()) {
+    if (!fits(each.pattern, call.path)) continue;
+    if (std::ranges::find(each.methods, call.method) != each.methods.end())
+      return (this->*each.answer)(call);
+    allowed.insert(allowed.end(), each.methods.begin(), each.methods.end());
   }
-  return wrong_method(call, allowed);
+  return allowed.empty() ? not_found(call.path)
+                         : wrong_method(call, fmt::format("{}", fmt::join(allowed, ", ")));
 }
 
-WebReply Routes::answer_known(const WebCall& call) const {
-  const std::string& path = call.path;
-  if (is_page(path)) return {.content_type = "text/html; charset=utf-8", .body = whole_page().html};
-  if (path == kIcon)
-    return {.content_type = "image/svg+xml", .body = std::string(page_file(kIcon.substr(1)))};
-  if (path == kModels) return models();
-  if (path == "/health") return health();
-  if (path == "/metrics") return metrics();
-  if (path == "/api/info") return info();
-  if (path == "/api/tasks") return tasks();
-  if (path == kChat) return chat(call);
-  if (path == kCompletions) return completion(call);
-  if (path == kSearches) return searches(call);
-  if (path.starts_with(kSearches)) return search(call);
-  return run(call);
+WebReply Routes::page(const WebCall&) const {
+  return {.content_type = "text/html; charset=utf-8", .body = whole_page().html};
+}
+
+WebReply Routes::icon(const WebCall&) const {
+  return {.content_type = "image/svg+xml", .body = std::string(page_file("icon.svg"))};
 }
 
 const openai::ServedModel* Routes::model_named(std::string_view name) const {
@@ -225,10 +237,11 @@ WebReply Routes::completion(const WebCall& call) const {
 }
 
 WebReply Routes::searches(const WebCall& call) const {
-  if (call.method != "POST") {
-    const auto list = parts_.assistant.list(call.owner);
-    return list ? json_reply({{"searches", *list}}) : failure(list.error());
-  }
+  const auto list = parts_.assistant.list(call.owner);
+  return list ? json_reply({{"searches", *list}}) : failure(list.error());
+}
+
+WebReply Routes::order(const WebCall& call) const {
   const auto json = parse_json(call.body);
   if (!json) return refusal({.message = "the body is no JSON: " + json.error().message});
   auto order = assistant::order_from_json(*json);
@@ -303,7 +316,7 @@ WebReply Routes::run(const WebCall& call) const {
                              : fmt::format("run '{}'", name));
 }
 
-WebReply Routes::models() const {
+WebReply Routes::models(const WebCall&) const {
   std::vector<openai::ModelEntry> models;
   for (const openai::ServedModel& each : parts_.models) {
     const std::int64_t length = each.model.context_length().value_or(0);
@@ -313,7 +326,7 @@ WebReply Routes::models() const {
   return json_reply(openai::models_reply(models, unix_milliseconds() / 1000));
 }
 
-WebReply Routes::info() const {
+WebReply Routes::info(const WebCall&) const {
   Json names = Json::array();
   for (const openai::ServedModel& each : parts_.models) names.push_back(each.name);
   return json_reply({{"models", std::move(names)},
@@ -324,7 +337,7 @@ WebReply Routes::info() const {
 }
 
 // Each source is as a file has it, with its instruction.
-WebReply Routes::tasks() const {
+WebReply Routes::tasks(const WebCall&) const {
   Json tasks = Json::array();
   for (const Task& task : parts_.suite) {
     const std::string first =
@@ -334,7 +347,7 @@ WebReply Routes::tasks() const {
   return json_reply({{"tasks", std::move(tasks)}});
 }
 
-WebReply Routes::health() const {
+WebReply Routes::health(const WebCall&) const {
   std::string trouble;
   for (const openai::ServedModel& each : parts_.models)
     if (const auto broken = each.model.error())
@@ -343,7 +356,7 @@ WebReply Routes::health() const {
                     trouble.empty() ? 200 : 503);
 }
 
-WebReply Routes::metrics() const {
+WebReply Routes::metrics(const WebCall&) const {
   openai::ModelLoad load;
   for (const openai::ServedModel& each : parts_.models) load += each.model.load();
   const assistant::SearchCounts searches = parts_.assistant.counts();

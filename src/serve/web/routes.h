@@ -24,7 +24,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "serve/assistant/assistant.h"
 #include "serve/openai/model_reply.h"
@@ -63,22 +65,33 @@ class Routes {
 
   // A path that is known under other methods than the call's gets 405 with these methods.
   WebReply answer(const WebCall& call) const;
-  // Says whether the path is answered without a token.
+  // Says whether the path is answered without a key.
   static bool is_public(std::string_view path);
 
  private:
-  WebReply answer_known(const WebCall& call) const;
+  struct Endpoint {
+    std::string_view pattern;  // of its paths, such as "/api/searches/*"
+    std::vector<std::string_view> methods;
+    WebReply (Routes::*answer)(const WebCall&) const;
+    bool is_public = false;
+  };
+  // Returns the one list of all that the server answers.
+  static std::span<const Endpoint> endpoints();
+
+  WebReply page(const WebCall& call) const;
+  WebReply icon(const WebCall& call) const;
   WebReply chat(const WebCall& call) const;
   WebReply completion(const WebCall& call) const;
   WebReply searches(const WebCall& call) const;
+  WebReply order(const WebCall& call) const;
   WebReply search(const WebCall& call) const;
   WebReply patch(const std::string& search, const std::string& attempt) const;
   WebReply run(const WebCall& call) const;
-  WebReply models() const;
-  WebReply info() const;
-  WebReply tasks() const;
-  WebReply health() const;
-  WebReply metrics() const;
+  WebReply models(const WebCall& call) const;
+  WebReply info(const WebCall& call) const;
+  WebReply tasks(const WebCall& call) const;
+  WebReply health(const WebCall& call) const;
+  WebReply metrics(const WebCall& call) const;
   const openai::ServedModel* model_named(std::string_view name) const;
   WebReply no_such_model(const std::string& name, const std::string& path) const;
 
