@@ -78,12 +78,10 @@ std::string summary_of(const search::History& history) {
   int kernels = 0, verified = 0, without_kernel = 0, repeated = 0;
   for (const int number : history.finished()) {
     const search::Attempt& attempt = *history.attempt(number);
-    const search::AskKind kind = attempt.ask.kind;
-    if (search::is_below_triton(kind) || kind == search::AskKind::ideas) continue;
-    if (attempt.kernel.empty() || attempt.same_as != search::kNone) {
-      ++(attempt.kernel.empty() ? without_kernel : repeated);
-      continue;
-    }
+    const search::CountsAs counted = search::counts_as(attempt);
+    without_kernel += counted == search::CountsAs::without_kernel ? 1 : 0;
+    repeated += counted == search::CountsAs::repeat ? 1 : 0;
+    if (counted != search::CountsAs::kernel) continue;
     ++kernels;
     verified += attempt.verdict.accepted ? 1 : 0;
     if (!attempt.verdict.accepted) ++reasons[failure_of(attempt.verdict)];

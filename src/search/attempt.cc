@@ -70,6 +70,13 @@ Result<Usage> usage_from_json(const Json& json) {
   return usage;
 }
 
+CountsAs counts_as(const Attempt& attempt) {
+  if (is_below_triton(attempt.ask.kind) || attempt.ask.kind == AskKind::ideas)
+    return CountsAs::nothing;
+  if (attempt.kernel.empty()) return CountsAs::without_kernel;
+  return attempt.same_as == kNone ? CountsAs::kernel : CountsAs::repeat;
+}
+
 bool is_better(const Attempt& a, const Attempt& b) {
   const Verdict &x = a.verdict, &y = b.verdict;
   if (x.accepted != y.accepted) return x.accepted;

@@ -65,6 +65,11 @@ Result<Ask> ask_from_json(const Json& json);
 Json to_json(const Usage& usage);
 Result<Usage> usage_from_json(const Json& json);
 
+// What an attempt counts as when people are told how many kernels a search made. Equal kernels count
+// once. Ideas in words and edited PTX do not count.
+enum class CountsAs { kernel, repeat, without_kernel, nothing };
+CountsAs counts_as(const Attempt& attempt);
+
 // Says whether `a` is the better result. An accepted kernel is better than another one, a timed one
 // better than one without a time, and a faster one better than a slower one. Of two accepted
 // kernels without times the shorter is better. Of two that are not accepted, the one at the later

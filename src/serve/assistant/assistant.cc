@@ -18,10 +18,11 @@ std::string fresh_id() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-// Counts an attempt for people: equal kernels once, and ideas in words not at all.
 void count(const search::Attempt& attempt, SearchRecord& record) {
-  if (attempt.ask.kind == search::AskKind::ideas || attempt.same_as != search::kNone) return;
-  ++(attempt.kernel.empty() ? record.without_kernel : record.kernels);
+  const search::CountsAs counted = search::counts_as(attempt);
+  if (counted == search::CountsAs::without_kernel) ++record.without_kernel;
+  if (counted != search::CountsAs::kernel) return;
+  ++record.kernels;
   record.accepted += attempt.verdict.accepted ? 1 : 0;
 }
 
