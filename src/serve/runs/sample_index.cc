@@ -10,12 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string result_of(const Sample& sample) {
-  if (sample.verdict.accepted) return "accepted";
-  if (sample.kernel.empty()) return "no_kernel";
-  return sample.verdict.error ? class_name(*sample.verdict.error) : "refused";
-}
-
 // Reads a value of the text of a record.
 template <typename T>
 std::optional<T> value_of(std::string_view text) {
@@ -33,7 +27,7 @@ std::string result_of(const JsonMembers& verdict, bool has_kernel) {
 }
 
 // Reads the few members of a record that a row has. Returns nothing for a record of another form,
-// which sample_from_json then reads or refuses.
+// such as one of an earlier version.
 std::optional<SampleRow> row_of(std::string_view line) {
   const auto sample = JsonMembers::of(line);
   if (!sample) return std::nullopt;
@@ -66,18 +60,6 @@ std::optional<SampleRow> row_of(std::string_view line) {
                    .tokens = *tokens};
 }
 
-SampleRow row_of(const Sample& sample) {
-  return {.step = sample.step,
-          .group = sample.group,
-          .member = sample.member,
-          .turn = sample.turn,
-          .task = sample.task_id,
-          .result = result_of(sample),
-          .speedup = sample.verdict.speedup,
-          .reward = sample.reward.total,
-          .tokens = sample.completion.usage.completion_tokens};
-}
-
 Result<Sample> parsed(std::string_view line) {
   TRY_ASSIGN(const Json json, parse_json(line));
   return sample_from_json(json);
@@ -91,7 +73,8 @@ Status SampleIndex::add(std::string_view line, std::uintmax_t offset) {
     const auto sample = parsed(line);
     if (!sample)
       return fail("{}: line {}: {}", file_.string(), rows_.size() + 1, sample.error().message);
-    row = row_of(*sample);
+    row = row_of(to_line(to_json(*sample)));  // the record in today's form
+    CHECK(row, "a record in today's form lacks a member of a row");
   }
   row->offset = offset;
   row->bytes = line.size();
