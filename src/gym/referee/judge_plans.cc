@@ -23,13 +23,6 @@ Finding eval_mode_note() {
           .message = "the reference draws random numbers in training mode"};
 }
 
-// Says whether the capture of forward ended in an exception. The Python reference then meets the same
-// one, and has its real message.
-bool raises(const plan::Plan& task) {
-  return task.unplanned.find(fmt::format(": {}: ", name_of(ErrorClass::exception))) !=
-         std::string::npos;
-}
-
 // The start of the Python reference and its first run of the task do not count as the job's time.
 PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& python,
                                         const RefereeJob& job, const plan::Plan& task,
@@ -54,9 +47,7 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
     return {*std::move(large), {}};
   const auto mode = python.mode_of(job.task_key);
   if (!mode)
-    return refused(mode.error().error.error_class,
-                   mode.error().error.message + (raises(task) ? "" : "; " + why),
-                   mode.error().fault);
+    return refused(mode.error().error.error_class, mode.error().error.message, mode.error().fault);
   TrialContext context{job,
                        task,
                        candidate,
