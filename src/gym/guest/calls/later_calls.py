@@ -100,8 +100,7 @@ class LaterCalls:
         """Returns a fourth call if the third one launches and the fourth, on the same inputs, takes exactly its steps."""
         if not any("launch" in step for step in third.steps):
             return None
-        self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition)
-        self.following.is_exact = True
+        self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition, is_exact=True)
         fourth, found = self.next_call(third, inputs, call_again)
         return fourth if found is None else None
 

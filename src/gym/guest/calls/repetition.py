@@ -33,9 +33,11 @@ class Repetition:
     """Compares one call with the next. The caller makes it right before the first of the two.
 
     `before` is the repetition of the call before. What the process knows without having run forward comes from the first
-    call's repetition. `numbers_differ` says that a later call may pass other numbers, as a task does that counts its calls."""
+    call's repetition. `numbers_differ` says that a later call may pass other numbers, as a task does that counts its calls.
+    `is_exact` says that no buffer may stand for another one."""
 
-    def __init__(self, recorder, kernels, inputs, before=None, when="called a second time,", numbers_differ=False):
+    def __init__(self, recorder, kernels, inputs, before=None, when="called a second time,", numbers_differ=False,
+                 is_exact=False):
         self.recorder, self.kernels, self.when, self.numbers_differ = recorder, kernels, when, numbers_differ
         self.first_step, self.known = len(recorder.steps), len(recorder.tensors.specs)
         first = before or SimpleNamespace(fakes=dict(recorder.fakes), constant_bytes=recorder.constant_bytes, inputs=set(),
@@ -48,7 +50,7 @@ class Repetition:
         self.end = 0       # the end of the first call's indices
         self.kept = set()  # the first call's tensors that the second call uses again
         self.storages_taken_up = set()
-        self.is_exact = False  # no buffer may stand for another one
+        self.is_exact = is_exact
         self.workspaces = before.workspaces if before else Workspaces(recorder.tensors, recorder.steps)
 
     def answer_of(self, call_again):
@@ -77,7 +79,7 @@ class Repetition:
                 raise self.stop("it returns another tensor", 0)
         except CaptureStop as found:
             CaptureStop.first = None
-            self.workspaces.end({})
+            self.workspaces.end()
             return found
         self.workspaces.end(self.numbers)
         return None

@@ -70,10 +70,12 @@ class Workspaces:
         return any(spec["storage"] in self.unfilled and spec["storage"] not in self.purposes and spec["storage_bytes"] in self.sizes
                    for spec in self.table.specs)
 
-    def end(self, numbers):
-        """Ends the comparison. `numbers` maps tensors of the next call to those of the call before that it repeats. A call
-        that repeats none uses its memory for purposes of its own."""
-        for second, first in numbers.items():
+    def end(self, numbers=None):
+        """Ends the comparison. `numbers` maps tensors of the next call to those of the call before, if it repeats that call.
+        Otherwise it uses its memory for purposes of its own."""
+        if numbers is None:
+            self.pairs = {}
+        for second, first in (numbers or {}).items():
             if first >= 0:
                 self.pairs.setdefault(self.storage(second), self.storage(first))
         for storage in self.used_now - self.purposes.keys():
