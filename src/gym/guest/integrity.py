@@ -75,7 +75,7 @@ class Originals:
 
     def changed_places(self):
         """Returns the numbers of the places that may have changed since the last look. To look at a name writes to its memory,
-        which a guest shares with the zygote until then, so the version of a dictionary saves a fifth of a capture."""
+        which a guest shares with the zygote until then. The version of a dictionary saves this for most names."""
         versions, before = [version.value for version in self.versions], self.seen
         self.seen = versions
         return [k for k in range(len(self.places)) if not before or versions[k] != before[k]]

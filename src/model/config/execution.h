@@ -19,7 +19,7 @@ enum class Precision { float16, bfloat16 };
 
 // The activations of a layer that a GPU keeps for the backward. `nothing`: it keeps all of them and
 // recomputes nothing. `layers`: it keeps only the layer's input and recomputes the rest. That takes
-// a third more work, and the activations take a tenth of the memory. The results are the same.
+// a third more work and a tenth of the memory. The results are the same.
 enum class Recompute { nothing, layers };
 
 }  // namespace tritonsmith::model

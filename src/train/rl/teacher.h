@@ -33,7 +33,7 @@ struct TeacherSection {
   bool replaces_rewards() const { return is_on() && alone && steps == 0; }
 };
 
-// What the teacher must know of the student's tokens.
+// StudentTokens says how the student writes its tokens.
 struct StudentTokens {
   const text::Tokenizer& tokenizer;
   std::int64_t longest = 0;  // the most tokens of a prompt and what the student writes
