@@ -118,6 +118,12 @@ class Refused(unittest.TestCase):
             self.assertEqual((error or {}).get("class"), "tampering", before)
             self.assertIn(name, error["message"])
 
+    def test_what_a_candidate_replaces_is_the_reason_although_forward_raises_later(self):
+        error = answer_of(candidate("raise ValueError('late')", "import builtins\nbuiltins.max = lambda *given: 0"))["error"]
+        self.assertEqual((error["class"], "builtins.max" in error["message"]), ("tampering", True))
+        error = answer_of(candidate("raise ValueError('late')"))["error"]
+        self.assertEqual(error["class"], "exception")
+
     def test_a_refusal_cannot_be_caught(self):
         forward = "try:\n    max(['1'], key=eval)\nexcept BaseException:\n    pass"
         self.refused("calls eval", forward)
