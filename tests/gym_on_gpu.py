@@ -288,7 +288,7 @@ def kernelbench(programs, seconds, options):
 
 STEPS = [  # name, share of the time, what is asked, how
     ("unit tests", 60, "all pass", unit_tests),
-    ("corpora, both backends", 110, "no disagreement", corpora),
+    ("corpora, both backends", 170, "no disagreement", corpora),
     ("500 small kernels", 60, "at least 50/s", throughput),
     ("4096 x 393216", 80, "at least 2/s", large_shapes),
     ("20 repeats, do_bench", 70, "1 %, 3 %, under 1 s", repeats),

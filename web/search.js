@@ -163,9 +163,10 @@ function drawAttempt(attempt, hasWhy = true) {
 
 // Draws equal neighbours as one line with their count, which opens to each of them.
 function drawGroup(attempts) {
-  const {state, why, kind} = lineOf(attempts[0]);
+  const {state, why, kind} = lineOf(attempts[0]), {speedup} = attempts[0].verdict;
+  const note = speedup ? `${speedup.toFixed(2)}× · ${attempts.length} equal` : `${attempts.length} times`;
   const summary = element("summary", {className: kind}, span("quiet", `${attempts[0].number + 1}–${attempts.at(-1).number + 1}`),
-    span("state", withBest(state, attempts)), span("quiet", `${attempts.length} times`));
+    span("state", withBest(state, attempts)), span("quiet", note));
   if (why) summary.append(span("why", why));
   return element("li", {}, element("details", {open: shown.isChosenByHand && attempts.some(each => each.number === shown.chosen)}, summary,
     element("ol", {}, ...attempts.map(each => drawAttempt(each, false)))));

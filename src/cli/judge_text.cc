@@ -54,10 +54,10 @@ std::string_view words_for(Stage stage) {
 std::string circumstances(const Verdict& verdict) {
   std::string text = verdict.accepted ? "" : fmt::format("{}; ", words_for(verdict.stage));
   text += fmt::format("policy {}", name_of(verdict.policy));
-  if (verdict.backend != Backend::automatic)
-    text += verdict.backend == Backend::evaluate ? "; judged on a CPU" : "; judged on a GPU";
-  if (!verdict.environment.target.empty())
-    text += fmt::format(", for the chip {}", verdict.environment.target);
+  if (!verdict.environment.target.empty())  // empty if neither the candidate nor its kernels ran
+    text += fmt::format("; judged on a {}, for the chip {}",
+                        verdict.backend == Backend::evaluate ? "CPU" : "GPU",
+                        verdict.environment.target);
   if (verdict.comparison == Comparison::allclose) text += "; compared as KernelBench does";
   return text;
 }

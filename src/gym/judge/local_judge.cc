@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/log.h"
 #include "gym/api/judge_files.h"
 #include "gym/api/outbox.h"
 #include "gym/compile/targets.h"
@@ -115,8 +116,14 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   if (config.gpus != 0) {
     TRY_ASSIGN(parts.gpus, choose_gpus(config, cuda::list_gpus()));
   }
-  if (!parts.gpus.empty())
-    parts.ceilings = known_ceilings(ceilings_folder(), parts.gpus.front().name);
+  if (!parts.gpus.empty()) {
+    const std::string& gpu = parts.gpus.front().name;
+    parts.ceilings = known_ceilings(ceilings_folder(), gpu);
+    if (!parts.ceilings)
+      LOG("verdicts name no speed of light, because the {} was never measured; `tritonsmith doctor` "
+          "measures it",
+          gpu);
+  }
   program.early = parts.gpus.empty();  // with GPUs, few jobs or none are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
