@@ -97,7 +97,7 @@ class Session:
         self.where = self.recorder.phase = "forward"
         state = KeptState(model, module)
         before = state.snapshot() if is_task else None
-        later = LaterCalls(self.recorder, self.launches.kernels, inputs, None if is_task else state,
+        later = LaterCalls(self.recorder, self.launches.kernels, inputs, None if is_task else state, self.request["source"],
                            numbers_differ=self.request.get("first_call_only", False))
         out = call(model, inputs)
         self.where = "outputs"

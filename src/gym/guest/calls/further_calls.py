@@ -11,6 +11,7 @@ import random
 import time
 
 from . import process_answers
+from .decisions import decisions_of
 from .errors import CaptureStop
 from .kept_state import in_words
 from .set_forward import Container, Iterators, Number
@@ -68,9 +69,10 @@ def calls_of(steps):
 class FurtherCalls:
     """One use. `states` are the snapshots after the last two calls."""
 
-    def __init__(self, state, states, call_again):
-        """call_again() calls forward once more, and returns how that call differs from the one before, or None."""
-        self.state, self.states, self.call_again = state, states, call_again
+    def __init__(self, state, states, call_again, source, path):
+        """call_again() calls forward once more, and returns how that call differs from the one before, or None. `source` is the
+        text of the file, and `path` its name."""
+        self.state, self.states, self.call_again, self.source, self.path = state, states, call_again, source, path
 
     def run(self, steps):
         """Returns how a call differs from the one before, as an error, or None. `steps` is the number of steps of a call."""
@@ -92,6 +94,10 @@ class FurtherCalls:
         if not found and (not changes.can_be_set or any(isinstance(thing, Container) for thing, _ in changes.moving)):
             found = self.run_on(steps)
             if not found and changes.can_be_set:
+                found, changes = self.watch()
+        if not found and (decisions := decisions_of(self.state, self.call_again, self.source, self.path)):
+            found = decisions.run()
+            if not found and changes.can_be_set:  # iterators are further now
                 found, changes = self.watch()
         return found or (self.run_later(changes) if changes.can_be_set else None)
 
@@ -119,11 +125,15 @@ class FurtherCalls:
     def run_with_extreme_draws(self):
         """Calls with the file's own generators drawing the least numbers, and the largest. Who draws once in a while does otherwise
         at such numbers, such as `self.random.random() < 0.01`."""
+        generators = self.states[-1].generators
+        before = [random.Random.getstate(each) for each in generators]
         for word in EXTREME_WORDS:
-            for generator in self.states[-1].generators:
+            for generator in generators:
                 random.Random.setstate(generator, (3, (word,) * 624 + (0,), None))
-            if self.states[-1].generators and (found := self.call_again()):
+            if generators and (found := self.call_again()):
                 return self.explained(found)
+        for generator, state in zip(generators, before):
+            random.Random.setstate(generator, state)
         return None
 
     def run_later(self, changes):

@@ -122,6 +122,9 @@ class Snapshot:
         self.positions = {}  # id of an iterator, and a name -> a number that says how far the iterator is
         self.explained = set()  # the places in tokens of numbers that can be set, and of random generators
         self.generators = []  # the generators of random numbers that were found
+        self.functions = []  # the functions of the file, but for kernels
+        self.containers = []  # lists, dictionaries and their like
+        self.places = []     # (object, name, value) of what other objects hold
         self.opaque = None   # the name of a type that may keep state where Python does not see it
         self.ended = False   # too much was found
         self.stores = False  # whether a function of the file, other than a constructor, sets an attribute
@@ -166,7 +169,8 @@ class KeptState:
     def search(self, found):
         self.seen, self.alive = {id(self.names): "names"}, []
         names = {name: value for name, value in self.names.items() if name != "__builtins__"}
-        self.stack = [(self.model, (None, "self"), None, None)]
+        self.stack, self.kernels = [(self.model, (None, "self"), None, None)], set()
+        found.containers.append(self.names)
         self.push([(value, (None, name), self.names, name) for name, value in names.items()])
         while self.stack and len(found.tokens) <= NODES:
             self.visit(found, *self.stack.pop())
@@ -194,6 +198,8 @@ class KeptState:
     def visit(self, found, value, path, container, key):
         kind = type(value)
         found.paths.append((len(found.tokens), path))
+        if container is not None and type(container) not in GROWING:
+            found.places.append((container, key, value))
         if kind in ATOMS or kind is float:
             if is_number(value) and container is not None:
                 self.number(found, value, container, key)
@@ -207,6 +213,8 @@ class KeptState:
         self.seen[id(value)] = "seen", path
         self.alive.append(value)
         found.tokens.append(kind)
+        if kind in GROWING:
+            found.containers.append(value)
         if kind in GROWING and (container is not None or kind is not dict):  # no attributes of an object
             found.movable[id(value)] = Container(value, path)
         if kind is dict:
@@ -308,6 +316,8 @@ class KeptState:
 
     def visit_function(self, found, value, path):
         if value.__globals__ is self.names:
+            if id(value) not in self.kernels:
+                found.functions.append(value)
             codes = [value.__code__]
             while codes:
                 code = codes.pop()
@@ -338,12 +348,15 @@ class KeptState:
         if frame is not None:
             found.positions.update({(id(value), name): inner for name, inner in frame.f_locals.items() if type(inner) is int})
             self.push([(inner, (path, name), None, None) for name, inner in frame.f_locals.items()])
+        awaited = next((getattr(value, name) for name in ("gi_yieldfrom", "cr_await", "ag_await") if hasattr(value, name)), None)
+        self.push([(awaited, (path, "..."), None, None)] if awaited is not None else [])
 
     def visit_instance(self, found, value, kind, path):
         """Visits the attributes of an instance, and whatever else it refers to."""
         attributes = attributes_of(value)
         if module_of(kind).startswith(KERNELS):
             self.visit_numbers(found, attributes)
+            self.kernels.add(id(attributes.get("fn")))
             self.push([(inner, (path, name), None, None) for name, inner in attributes.items()
                        if type(inner) in (types.FunctionType, kind) or name == "fn"])
             return

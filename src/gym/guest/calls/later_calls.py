@@ -45,9 +45,10 @@ def renumbered(value, numbers):
 class LaterCalls:
     """The caller makes it when everything but forward has been recorded."""
 
-    def __init__(self, recorder, kernels, inputs, state=None, numbers_differ=False):
-        """`state` is the candidate's KeptState. A task has none. `numbers_differ` says that later calls may pass other numbers."""
-        self.recorder, self.kernels, self.state, self.numbers_differ = recorder, kernels, state, numbers_differ
+    def __init__(self, recorder, kernels, inputs, state=None, source="", numbers_differ=False):
+        """`state` is the candidate's KeptState, and `source` the text of its file. A task has none. `numbers_differ` says that later
+        calls may pass other numbers."""
+        self.recorder, self.kernels, self.state, self.source, self.numbers_differ = recorder, kernels, state, source, numbers_differ
         # `following` compares the last call with the next.
         self.repetition = self.following = Repetition(recorder, kernels, inputs, numbers_differ=numbers_differ)
         self.count, self.states = 1, []
@@ -81,7 +82,7 @@ class LaterCalls:
             return found
         if not self.state:
             return
-        if found := FurtherCalls(self.state, self.states[-2:], call_once).run(len(last.steps)):
+        if found := FurtherCalls(self.state, self.states[-2:], call_once, self.source, self.recorder.path).run(len(last.steps)):
             raise found
         self.see_all_workspaces(call_once, len(last.steps))
 
@@ -129,7 +130,11 @@ class LaterCalls:
         self.following = Repetition(self.recorder, self.kernels, inputs, self.repetition, when, self.numbers_differ)
         repetition.end = len(self.recorder.tensors.specs)
         repetition.begin_again(call.inputs, inputs)
-        again = repetition.answer_of(lambda: call_again(inputs))
+        try:
+            again = repetition.answer_of(lambda: call_again(inputs))
+        except BaseException:
+            self.following = repetition  # the call after it is compared with `call`
+            raise
         if self.state and self.count < 5:
             self.states.append(self.state.snapshot())
         following = Call(inputs, self.recorder.steps, again)

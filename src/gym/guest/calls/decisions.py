@@ -1,0 +1,324 @@
+"""Decisions finds out what a module would do if its Python decided otherwise.
+
+A module may do otherwise at a number that comes seldom, as in `if self.seed % 3001 == 17`. No number of calls need reach it. So the
+file's functions get code that tells how each comparison and each condition ends, and from which values. A decision counts if its
+values change from call to call, do not repeat, and have decided alike in all calls. Then it is turned around, one decision in one
+call, and that call must still repeat the one before it. So must the call after it. A turned decision may lead to others that no call
+reached before, so those are turned, too, together with the first.
+
+Nothing follows if Python fails in such a call, because the decision may be one that never comes.
+"""
+
+import ast
+import collections
+import itertools
+import time
+import types
+import warnings
+
+from .errors import CaptureStop
+from .guards import Watch
+from .set_forward import put
+
+CALLS = 24           # are watched
+CALLS_BEHIND = 6     # are watched behind a turned decision
+PLACES = 16          # of one decision in one call: the first ones and the last ones
+DEPTH = 3            # so many decisions are turned together
+TURNS = 200          # at most
+SECONDS = 1.5        # of the processor
+EVALUATIONS = 50_000  # of decisions in one call: a turned decision may leave a loop without an end
+NOTE, DECIDE = "the judge notes", "the judge decides"
+ELEMENTS, INNER = 1024, 3  # of what decides, so many elements are looked at, and so deep
+ATOMS = (int, float, str, bytes, bool, complex, type(None))
+SEQUENCES = (tuple, list, set, frozenset, collections.deque, bytearray)
+FRAMES = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame"}
+
+
+class EndlessCall(Exception):
+    pass
+
+
+class Marked(ast.NodeTransformer):
+    """Puts calls into a file's syntax tree: NOTE(number, value) around what decides, and DECIDE(number, value) around a decision.
+    Both return the value. They are constants in the code, so no name leads to them."""
+
+    def __init__(self):
+        self.lines = []     # of each decision
+        self.number = None  # of the decision whose expression is visited
+
+    def call(self, what, number, value):
+        return ast.copy_location(ast.Call(ast.Constant(what), [ast.Constant(number), value], []), value)
+
+    def decision(self, node):
+        """Marks an expression of which Python asks whether it is true."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self.decision(value) for value in node.values]
+            return node
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node.operand = self.decision(node.operand)
+            return node
+        if isinstance(node, ast.Compare):
+            return self.visit_Compare(node)
+        return self.decided(node, lambda number: self.visit(node))
+
+    def decided(self, node, visit):
+        number, before = len(self.lines), self.number
+        self.lines.append(node.lineno)
+        self.number = number
+        node = visit(number)
+        self.number = before
+        return self.call(DECIDE, number, node)
+
+    def visit_Compare(self, node):
+        def visit(number):
+            node.left = self.call(NOTE, number, self.visit(node.left))
+            node.comparators = [self.call(NOTE, number, self.visit(each)) for each in node.comparators]
+            return node
+        return self.decided(node, visit)
+
+    def noted(self, node):
+        """Marks what a decision makes use of."""
+        node = self.visit(node)
+        return node if self.number is None or isinstance(node, (ast.Starred, ast.Slice, ast.Tuple)) else self.call(NOTE, self.number, node)
+
+    def visit_Call(self, node):
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.noted(node.func.value)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.noted(each) for each in node.args]
+        node.keywords = [self.visit(each) for each in node.keywords]
+        return node
+
+    def visit_Subscript(self, node):
+        if isinstance(node.ctx, ast.Load):
+            node.value, node.slice = self.noted(node.value), self.noted(node.slice)
+            return node
+        return self.generic_visit(node)
+
+    def visit_scope(self, node):
+        """What a function or a class holds is no part of the decision that makes it."""
+        before, self.number = self.number, None
+        node = self.generic_visit(node)
+        self.number = before
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_scope
+
+    def visit_UnaryOp(self, node):
+        if isinstance(node.op, ast.Not):
+            return self.decision(node)
+        return self.generic_visit(node)
+
+    def visit_with_test(self, node):
+        node.test = self.decision(node.test)
+        for name, inner in ast.iter_fields(node):
+            if name != "test":
+                setattr(node, name, self.visited(inner))
+        return node
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = visit_with_test
+
+    def visit_comprehension(self, node):
+        node.target, node.iter = self.visit(node.target), self.visit(node.iter)
+        node.ifs = [self.decision(each) for each in node.ifs]
+        return node
+
+    def visited(self, inner):
+        if isinstance(inner, list):
+            return [self.visit(each) for each in inner]
+        return self.visit(inner) if isinstance(inner, ast.AST) else inner
+
+
+class Watcher:
+    """What the marked code tells in one call."""
+
+    def __init__(self, turned=()):
+        self.turned, self.evaluations = set(turned), 0
+        self.values = collections.defaultdict(list)  # number of a decision -> what was noted since it was last taken
+        self.taken = collections.defaultdict(list)   # number of a decision -> (how it ended, what was noted), in order
+        self.alive = []                              # so that no two objects of a call have one id
+
+    def note(self, number, value):
+        self.values[number].append(self.token(value))
+        return value
+
+    def token(self, value, depth=0):
+        kind = type(value)
+        if kind in ATOMS:
+            return value if value == value else "nan"
+        if kind.__module__.startswith("torch"):
+            return kind.__name__
+        self.alive.append(value)
+        frame = getattr(value, FRAMES[kind]) if kind in FRAMES else None
+        if frame is not None:
+            kind, value = dict, dict(frame.f_locals)
+        if depth == INNER or kind not in SEQUENCES and kind is not dict:
+            return id(value)
+        parts = itertools.chain.from_iterable(dict.items(value)) if kind is dict else value
+        return len(value), *(self.token(each, depth + 1) for each in itertools.islice(parts, ELEMENTS))
+
+    def decide(self, number, value):
+        self.evaluations += 1
+        if self.evaluations > EVALUATIONS:
+            raise EndlessCall("a turned decision left a loop without an end")
+        if type(value) not in ATOMS:
+            return value
+        noted = tuple(self.values.pop(number, ())) or (value if value == value else "nan",)
+        place = len(self.taken[number])
+        self.taken[number].append((bool(value), noted))
+        return not value if (number, place) in self.turned else value
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+def marked_code(tree, path, note, decide):
+    """Returns the code of a file's syntax tree, which it changes, and the line of each decision. The code calls note(number,
+    value) and decide(number, value)."""
+    marked = Marked()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns that a text is called
+        code = compile(ast.fix_missing_locations(marked.visit(tree)), path, "exec", dont_inherit=True)
+    return with_constants(code, {NOTE: note, DECIDE: decide}), marked.lines
+
+
+def with_constants(code, constants):
+    """Returns the code, and the code of its inner functions, with other constants."""
+    return code.replace(co_consts=tuple(
+        with_constants(each, constants) if isinstance(each, types.CodeType)
+        else constants.get(each, each) if type(each) is str else each for each in code.co_consts))
+
+
+class Decisions:
+    """One use. `call_again()` calls forward once more, and returns how that call differs from the one before, or None."""
+
+    def __init__(self, state, call_again, source, path):
+        self.state, self.call_again = state, call_again
+        tree = ast.parse(source, path)
+        plain = compile(tree, path, "exec", dont_inherit=True)
+        marked, self.lines = marked_code(tree, path, lambda number, value: self.watcher.note(number, value),
+                                         lambda number, value: self.watcher.decide(number, value))
+        self.codes = dict(zip(codes_of(plain), codes_of(marked)))
+        self.watcher = Watcher()
+        self.end, self.turns = time.process_time() + SECONDS, 0
+
+    def run(self):
+        """Returns how a call differs from the one before, as an error, or None."""
+        changed, saved = self.change_functions()
+        try:
+            return self.turn_each((), CALLS, saved) if changed else None
+        finally:
+            saved.restore()
+            for function, code in changed:
+                function.__code__ = code
+
+    def change_functions(self):
+        """Gives the file's functions the marked code. Returns them with their own code, and the module's state."""
+        snapshot, changed = self.state.snapshot(), []
+        for function in snapshot.functions:
+            code = self.codes.get(function.__code__)
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                changed.append((function, function.__code__))
+                function.__code__ = code
+        return changed, Saved(snapshot)
+
+    def turn_each(self, turned, calls, saved, known=frozenset()):
+        """Turns each decision that is reached if those of `turned` are, and that is not `known`."""
+        seen, steps = [], []
+        if turned:
+            saved.restore()
+        for _ in range(calls):
+            found, watcher = self.call(turned)
+            if found:
+                return self.explained(found, turned)
+            if watcher is None:
+                return None
+            seen.append(watcher)
+        reached = known | {(number, place) for watcher in seen for number, taken in watcher.taken.items()
+                           for place in range(len(taken))}
+        for decision in sorted(self.undecided(seen) - known):
+            if self.turns >= TURNS or time.process_time() > self.end:
+                return None
+            self.turns += 1
+            path = (*turned, decision)
+            saved.restore()
+            for again in (path, ()):  # the call after it must also repeat the others
+                found, watcher = self.call(again)
+                if found:
+                    return self.explained(found, path)
+                if watcher is None:
+                    break
+            if watcher is not None and len(path) < DEPTH:
+                if found := self.turn_each(path, CALLS_BEHIND, saved, reached):
+                    return found
+        return None
+
+    def undecided(self, seen):
+        """Returns the decisions that ended alike in all calls, each time from other values."""
+        ends, values = collections.defaultdict(set), collections.defaultdict(list)
+        for watcher in seen:
+            for number, taken in watcher.taken.items():
+                for place, (end, noted) in enumerate(taken):
+                    if place < PLACES // 2 or place >= len(taken) - PLACES // 2:
+                        ends[number, place].add(end)
+                        values[number, place].append(noted)
+        return {decision for decision, found in ends.items()
+                if len(found) == 1 and len(set(values[decision])) > max(1, len(values[decision]) // 2)}
+
+    def call(self, turned):
+        """Returns how the call differs from the one before, or None, and what it told. A call that fails tells nothing."""
+        self.watcher = watcher = Watcher(turned)
+        try:
+            return self.call_again(), watcher
+        except CaptureStop as stopped:
+            if isinstance(stopped.__context__, CaptureStop):
+                raise
+            CaptureStop.first = None
+            return None, None
+
+    def explained(self, found, turned):
+        lines = " and ".join(str(self.lines[number]) for number, _ in turned)
+        if turned:
+            found.message += (f"; so it is if line {lines} decides otherwise than in the calls before, from values that change "
+                              "from call to call")
+        return found
+
+
+class Saved:
+    """What a module's Python keeps, to be restored. Iterators go on from where they are."""
+
+    def __init__(self, snapshot):
+        self.copies = [(value, value.copy()) for value in snapshot.containers]
+        self.places = list(snapshot.places)
+
+    def restore(self):
+        for value, copy in self.copies:
+            kind = type(value)
+            kind.clear(value)
+            if isinstance(value, collections.OrderedDict):
+                collections.OrderedDict.update(value, copy)
+            elif isinstance(value, dict):
+                dict.update(value, copy)
+            elif isinstance(value, set):
+                set.update(value, copy)
+            else:
+                kind.extend(value, copy)
+        for container, key, value in self.places:
+            if not isinstance(container, type) or vars(container).get(key) is not value:
+                put(container, key, value)
+
+
+def decisions_of(state, call_again, source, path):
+    """Returns Decisions for a file, or None if its text is not known or holds none."""
+    before, Watch.inside = Watch.inside, True  # the audit hook looks at what a candidate compiles
+    try:
+        return Decisions(state, call_again, source, path)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    finally:
+        Watch.inside = before
