@@ -96,7 +96,7 @@ class RemoteModel(model_server.ModelServerTest):
         done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate",
                                 "--api", "stream=false")
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
-        self.assertIn("1 requests, 100 prompt tokens", done.stderr)
+        self.assertIn("1 request, 100 prompt tokens", done.stderr)
 
     def test_write_stops_at_a_module_that_cannot_be_judged(self):
         module = self.folder / "broken.py"

@@ -270,7 +270,7 @@ class Modules(unittest.TestCase):
         self.assertEqual((written.returncode, written.stdout), (0, ""), written.stderr)
         self.assertEqual((self.folder / "task.py").read_text(), done.stdout)
         listed = self.run_program("tasks", "list", "task.py")
-        self.assertIn("1 tasks", listed.stdout, listed.stderr)
+        self.assertIn("1 task\n", listed.stdout, listed.stderr)
 
     def test_the_calls_of_a_script_become_inputs(self):
         script = (sys.executable, "run.py", "--width", "64")

@@ -51,6 +51,7 @@ function resultOf(search) {
 }
 
 async function drawHistory() {
+  at("no-history").hidden = true;  // until the server says so
   const {searches} = await (await call("/api/searches")).json();
   at("no-history").hidden = searches.length > 0;
   at("history-table").hidden = searches.length === 0;
@@ -125,6 +126,10 @@ async function order(button, body) {
     const {id} = await post("/api/searches", body);
     history.pushState(null, "", `/search/${id}`);
     follow(id);
+  } catch (error) {
+    leaveSearch();  // the result of an earlier order is none of this one
+    history.pushState(null, "", `/#${body.kind}`);
+    throw error;
   } finally {
     button.disabled = false;
   }
@@ -207,6 +212,7 @@ function prepareForms() {
     orComplain(order)(at("write"), {
       kind: "write", model: at("writer").value, source: at("module").value, ...callsOf(""), policy: at("policy").value,
       strategy: at("strategy").value, ...budget(),
+      seed: 1 + Math.floor(Math.random() * 0x7fffffff),  // so that the model writes something else when it is asked again
       seconds: Number(at("seconds").value), ...(mayTime ? {light: Number(at("light").value) / 100, tune: Number(at("tune").value)} : {}),
       enough: at("first").checked ? "first" : "all", baselines: BASELINES,
     });

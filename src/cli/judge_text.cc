@@ -175,7 +175,8 @@ std::string judge_text(const Verdict& verdict, std::string_view untimed) {
   for (const Finding& finding : verdict.findings)
     if (!is_told_by(finding, verdict.error)) text += finding_text(finding);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);
-  if (verdict.numerics) text += numerics_text(*verdict.numerics);
+  // The error tells of the trial in which the values were wrong.
+  if (verdict.numerics && verdict.correct) text += numerics_text(*verdict.numerics);
   return text + timing_text(verdict) + closing(verdict, untimed);
 }
 

@@ -383,7 +383,9 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   Writing writing;
   TRY(open_search(*author, tasks, options, writing));
   TRY(check_tasks(tasks, options, writing, stop));
-  TRY(run_search(author->author().writer, writing, stop));
+  const Status ran = run_search(author->author().writer, writing, stop);
+  if (!ran && !writing.search->history().best()) return tl::unexpected(ran.error());
+  if (!ran) complain(ran.error().message);  // the kernels that were found are not lost
   TRY(author->account(options.records));
   const bool was_stopped = writing.search->why_over().empty();
   const search::Attempt* found = report_search(*writing.search, options);

@@ -67,6 +67,9 @@ class Writer {
   Result<std::optional<Written>> next() { return next_by(Deadline::never()); }
   // Gives up a request. Its completion will not come. The writer ignores an unknown id.
   virtual void cancel(std::uint64_t id) = 0;
+  // Makes a broken writer take requests again, if what broke it may have passed, such as a server
+  // that was away. The requests in flight are gone. Returns false if the writer stays broken.
+  virtual bool recover() { return false; }
 
   // Tells whether the messages and max_new_tokens fit into the model's context. A writer that
   // cannot tell returns true.

@@ -14,6 +14,7 @@
 #include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
+#include "cli/gym/text_table.h"
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/teaching.h"
@@ -73,7 +74,7 @@ Status make_tasks(const TasksOptions& options) {
   TRY(select_tasks(tasks, options.selection));
   if (tasks.empty()) return fail("these options give no tasks");
   TRY(curriculum::write_task_lines(options.out, tasks));
-  show("{} tasks: {}\n", tasks.size(), options.out);
+  show("{}: {}\n", counted(std::ssize(tasks), "task"), options.out);
   return ok();
 }
 
@@ -89,7 +90,7 @@ Status list_tasks(const TasksOptions& options) {
     show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
          task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
          task.composition.empty() ? "-" : task.composition);
-  show("{} tasks\n", tasks.size());
+  show("{}\n", counted(std::ssize(tasks), "task"));
   return ok();
 }
 

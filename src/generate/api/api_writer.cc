@@ -126,6 +126,20 @@ void ApiWriter::cancel(std::uint64_t id) {
   changed_.notify_all();
 }
 
+bool ApiWriter::recover() {
+  const std::lock_guard lock(mutex_);
+  if (broken_ && broken_->kind != ErrorKind::fault) return false;
+  for (const auto& [id, job] : jobs_) job->is_cancelled = true;
+  for (const auto& [job, client] : asking_) client->stop();
+  jobs_.clear();
+  waiting_.clear();
+  events_.clear();
+  broken_.reset();
+  last_answer_ = system_clock().now();
+  changed_.notify_all();
+  return true;
+}
+
 void ApiWriter::work(const std::stop_token& stop) {
   ApiClient client(config_, address_, key_);
   while (const auto job = wait_for_job(stop)) answer(job, client, stop);
@@ -148,14 +162,15 @@ void ApiWriter::answer(const std::shared_ptr<Job>& job, ApiClient& client,
   const Json body = request_body(job->request, model_, config_);
   const std::string key = request_key(address_.origin + address_.path, body, job->request.seed);
   auto known = store_->find(key);
-  if (!known) return break_down(known.error());
+  if (!known) return break_down(*job, known.error());
   if (*known) return deliver(*job, **std::move(known));
-  if (const Status affordable = check_cost(); !affordable) return break_down(affordable.error());
+  if (const Status affordable = check_cost(); !affordable)
+    return break_down(*job, affordable.error());
   auto reply = ask(*job, body, client, stop);
-  if (!reply) return break_down(reply.error());
+  if (!reply) return break_down(*job, reply.error());
   if (!*reply) return;  // cancelled
   const Status stored = store_->put(key, body, **reply, cost_of((*reply)->usage, config_.prices));
-  if (!stored) return break_down(stored.error());
+  if (!stored) return break_down(*job, stored.error());
   deliver(*job, **std::move(reply));
 }
 
@@ -259,9 +274,9 @@ void ApiWriter::deliver(const Job& job, ApiReply reply) {
   post({.id = job.request.id, .piece = std::move(piece), .written = std::move(written)});
 }
 
-void ApiWriter::break_down(const Error& error) {
+void ApiWriter::break_down(const Job& job, const Error& error) {
   const std::lock_guard lock(mutex_);
-  if (!broken_) broken_ = error;
+  if (!broken_ && !job.is_cancelled) broken_ = error;
   changed_.notify_all();
 }
 

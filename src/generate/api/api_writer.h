@@ -31,6 +31,7 @@ class ApiWriter : public Writer {
   Status submit(WriteRequest request) override;
   Result<std::optional<Written>> next_by(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
+  bool recover() override;
   std::optional<std::int64_t> context_length() const override { return context_length_; }
 
   // Sums up all requests in the store, also those of earlier processes.
@@ -64,7 +65,7 @@ class ApiWriter : public Writer {
   Status check_cost() const;
   void post(Event event);
   void deliver(const Job& job, ApiReply reply);
-  void break_down(const Error& error);
+  void break_down(const Job& job, const Error& error);
 
   ApiConfig config_;
   std::string model_;

@@ -119,6 +119,29 @@ TEST(ApiWriter, BreaksWhenAServerKeepsFailing) {
   EXPECT_EQ(server.asked().size(), 3U);
 }
 
+TEST(ApiWriter, RecoversWhenTheServerIsBack) {
+  std::atomic<bool> is_away = true;
+  FakeApiServer server([&](const Asked&, httplib::Response& response) {
+    if (is_away) return refuse(response, 500, "", "away");
+    stream_text(response, "good");
+  });
+  const auto writer = writer_of(config_for(server));
+  EXPECT_FALSE(text_from(*writer, "hello").has_value());
+  EXPECT_FALSE(writer->submit(request_of(2, "hello")).has_value());
+  is_away = false;
+  ASSERT_TRUE(writer->recover());
+  EXPECT_EQ(text_from(*writer, "hello"), "good");
+}
+
+TEST(ApiWriter, DoesNotRecoverFromARefusal) {
+  FakeApiServer server([](const Asked&, httplib::Response& response) {
+    refuse(response, 429, "insufficient_quota", "pay first");
+  });
+  const auto writer = writer_of(config_for(server));
+  EXPECT_FALSE(text_from(*writer, "hello").has_value());
+  EXPECT_FALSE(writer->recover());
+}
+
 TEST(ApiWriter, BreaksAtOnceWhenNoRepetitionCanHelp) {
   FakeApiServer server([](const Asked&, httplib::Response& response) {
     refuse(response, 429, "insufficient_quota", "pay first");
@@ -186,7 +209,7 @@ TEST(ApiWriter, NeverAsksTwiceForWhatIsStored) {
     const auto spent = writer->spending();
     ASSERT_TRUE(spent.has_value());
     EXPECT_EQ(spent->to_text(),
-              "1 requests, 10 prompt tokens (0 cached), 4 completion tokens (0 of reasoning), "
+              "1 request, 10 prompt tokens (0 cached), 4 completion tokens (0 of reasoning), "
               "cost 0.0300");
   }
   EXPECT_EQ(server.asked().size(), 1U);

@@ -25,9 +25,9 @@ create table if not exists requests (
 
 std::string Spending::to_text() const {
   std::string text = fmt::format(
-      "{} requests, {} prompt tokens ({} cached), {} completion tokens ({} of reasoning)", requests,
-      usage.prompt_tokens, usage.cached_prompt_tokens, usage.completion_tokens,
-      usage.reasoning_tokens);
+      "{} request{}, {} prompt tokens ({} cached), {} completion tokens ({} of reasoning)",
+      requests, requests == 1 ? "" : "s", usage.prompt_tokens, usage.cached_prompt_tokens,
+      usage.completion_tokens, usage.reasoning_tokens);
   if (cost > 0) text += fmt::format(", cost {:.4f}", cost);
   return text;
 }

@@ -120,7 +120,8 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     const std::string& gpu = parts.gpus.front().name;
     parts.ceilings = known_ceilings(ceilings_folder(), gpu);
     if (!parts.ceilings)
-      LOG("verdicts name no speed of light, because the {} was never measured; `tritonsmith doctor` "
+      LOG("verdicts name no speed of light, because the {} was never measured; `tritonsmith "
+          "doctor` "
           "measures it",
           gpu);
   }

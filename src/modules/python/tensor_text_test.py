@@ -45,6 +45,10 @@ class TensorText(unittest.TestCase):
             self.assertEqual(made(view).shape, view.shape)
             self.assertTrue(made(view).is_contiguous())
 
+    def test_equal_numbers_stay_as_they_are(self):
+        for tensor in (torch.ones(8), torch.zeros(3, 4), torch.full((70,), 0.1), torch.full((2, 2), -3.0).bfloat16()):
+            self.assertTrue(torch.equal(made(tensor), tensor))
+
     def test_masks_keep_their_pattern(self):
         for mask in (torch.full((5, 5), float("-inf")).triu(1), torch.full((2, 1, 5, 9), -3e38).triu(5)):
             self.assertTrue(torch.allclose(made(mask), mask, rtol=0.01))

@@ -137,10 +137,11 @@ class EndlessWriter : public generate::Writer {
     return std::optional<generate::Written>();
   }
   void cancel(std::uint64_t id) override { cancelled.push_back(id); }
+  bool recover() override { return recovers; }
 
   std::function<void(std::string_view)> on_text;
   std::vector<std::uint64_t> cancelled;
-  std::atomic<bool> fails = false;
+  std::atomic<bool> fails = false, recovers = false;
 };
 
 TEST(SharedModel, AClientsEndCancelsItsRequests) {
@@ -188,6 +189,22 @@ TEST(SharedModel, ABrokenWriterIsToldToEveryClient) {
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().message, "the weights are gone");
   EXPECT_FALSE(other->submit(generate::WriteRequest{.id = 1}).has_value());
+}
+
+TEST(SharedModel, AWriterThatRecoversIsTriedAgain) {
+  EndlessWriter writer;
+  SharedModel model(writer);
+  writer.fails = writer.recovers = true;
+  const auto one = model.connect();
+  ASSERT_TRUE(one->submit(generate::WriteRequest{.id = 1}));
+  EXPECT_FALSE(one->next().has_value());
+  ASSERT_TRUE(model.error().has_value());
+  EXPECT_EQ(model.error()->message, "the weights are gone");
+  writer.fails = false;
+  const auto other = model.connect();
+  ASSERT_TRUE(other->submit(generate::WriteRequest{.id = 1}));
+  const auto written = other->next_by(Deadline::after(Milliseconds(30)));
+  EXPECT_TRUE(written.has_value());
 }
 
 // Gives each request the same tokens, one a step.

@@ -1,6 +1,7 @@
 #include "serve/openai/shared_model.h"
 
 #include "base/check.h"
+#include "base/log.h"
 
 namespace tritonsmith::serve::openai {
 namespace {
@@ -102,7 +103,7 @@ ModelLoad SharedModel::load() const {
 
 std::optional<Error> SharedModel::error() const {
   const std::lock_guard lock(mutex_);
-  return broken_;
+  return error_;
 }
 
 void SharedModel::run(std::function<void()> function) {
@@ -173,6 +174,7 @@ void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery deliver
   flights_.erase(at);
   {
     const std::lock_guard lock(mutex_);
+    if (!is_broken_) error_.reset();
     load_.running = flights_.size();
     ++load_.finished;
     load_.prompt_tokens += static_cast<std::uint64_t>(usage.prompt_tokens);
@@ -189,9 +191,12 @@ void SharedModel::hand_over() {
 }
 
 void SharedModel::break_down(const Error& error) {
+  const bool recovers = writer_.recover();
+  LOG("the model failed: {}{}", error.message, recovers ? "; the next request tries again" : "");
   {
     const std::lock_guard lock(mutex_);
-    if (!broken_) broken_ = error;
+    error_ = error;
+    is_broken_ = !recovers;
   }
   for (const auto& [id, flight] : flights_) flight->mailbox->put(error);
   flights_.clear();
@@ -201,9 +206,12 @@ Status SharedModel::submit(const std::shared_ptr<Flight>& flight,
                            const std::function<Status(std::uint64_t own_id)>& begin) {
   Status status;
   run([&] {
-    if (const auto broken = error()) {
-      status = tl::unexpected(*broken);
-      return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_broken_) {
+        status = tl::unexpected(*error_);
+        return;
+      }
     }
     const std::uint64_t own_id = next_id_++;
     flights_.emplace(own_id, flight);

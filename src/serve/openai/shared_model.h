@@ -5,7 +5,8 @@
 // The engine waits while its thread does anything else. So the clients' threads tokenize prompts and
 // turn tokens into text. The engine's thread hands tokens over a few times a second.
 //
-// When the writer breaks, every client gets its error, and so does every later request.
+// When the writer breaks, every client gets its error. If the writer can recover, later requests try
+// again. Otherwise they get the error, too.
 #pragma once
 
 #include <condition_variable>
@@ -46,6 +47,7 @@ class SharedModel {
 
   std::unique_ptr<ModelClient> connect();
   ModelLoad load() const;
+  // What broke the writer, until a completion is finished again.
   std::optional<Error> error() const;
   bool takes_tokens() const { return tokens_ != nullptr; }
   std::optional<std::int64_t> context_length() const { return context_length_; }
@@ -80,7 +82,8 @@ class SharedModel {
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> tasks_;
-  std::optional<Error> broken_;
+  std::optional<Error> error_;
+  bool is_broken_ = false;  // for good
   ModelLoad load_;
   std::jthread thread_;
 };

@@ -2,7 +2,7 @@
 
 The judge draws other values at each trial, so an example's values matter in these ways only:
 - floating point: normal numbers with the example's mean and deviation, or uniform ones between its ends if it has no
-  negative value;
+  negative value; equal numbers are kept;
 - integers: up to 64 of them are kept as they are (lengths, offsets); more are drawn between the example's ends;
 - booleans: drawn with the example's share of True, unless they are a triangle, as a causal mask is;
 - numbers, strings, None: kept.
@@ -87,8 +87,8 @@ def floating_text(tensor, size, dtype, where):
                       "\"triu(full((64, 64), float('-inf')), 1)\"")
     elif low < -1e4 and high == 0 and ((values == 0) | (values == low)).all():
         text = f"(torch.rand({size}) < {short((values == low).double().mean().item())}) * {short(low)}"
-    elif values.numel() < 2:
-        text = f"torch.full({size}, {short(high)})" if low == high else f"torch.rand({size})"
+    elif low == high:  # a draw of one value would not be seen as a value that may be another one
+        text = f"torch.full({size}, {high!r})" if values.numel() else f"torch.rand({size})"
     elif low >= 0:
         text = scaled(f"torch.rand({size})", high - low, low)
     else:
