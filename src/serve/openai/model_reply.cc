@@ -47,7 +47,11 @@ class ModelReply : public ReplyStream {
     for (Deadline until = deadline; finished_ < choices_.size();
          until = Deadline::after(Milliseconds(0))) {
       const auto event = client_->next_event(until);
-      if (!event) return State::broken;
+      if (!event) {
+        if (call_.is_streamed)
+          out += event_text(to_json(CallError{.status = 503, .message = event.error().message}));
+        return State::broken;
+      }
       if (!*event) return State::more;
       take(**event, out);
     }

@@ -202,6 +202,8 @@ TEST(SharedModel, AWriterThatRecoversIsTriedAgain) {
   EXPECT_EQ(model.error()->message, "the weights are gone");
   writer.fails = false;
   const auto other = model.connect();
+  EXPECT_FALSE(other->submit(generate::WriteRequest{.id = 1}).has_value());
+  std::this_thread::sleep_for(Milliseconds(3100));
   ASSERT_TRUE(other->submit(generate::WriteRequest{.id = 1}));
   const auto written = other->next_by(Deadline::after(Milliseconds(30)));
   EXPECT_TRUE(written.has_value());

@@ -12,6 +12,8 @@ constexpr Milliseconds kLookAtEngine{20}, kLookAtWriter{5};
 // A client gets the pieces of so long together. Each delivery costs a change of threads and a
 // message, and a fast model has hundreds of pieces a second for each client.
 constexpr Milliseconds kBetweenPieces{50};
+// After a failure, for so long.
+constexpr Milliseconds kRest{3000};
 
 }  // namespace
 
@@ -174,7 +176,7 @@ void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery deliver
   flights_.erase(at);
   {
     const std::lock_guard lock(mutex_);
-    if (!is_broken_) error_.reset();
+    error_.reset();
     load_.running = flights_.size();
     ++load_.finished;
     load_.prompt_tokens += static_cast<std::uint64_t>(usage.prompt_tokens);
@@ -192,11 +194,11 @@ void SharedModel::hand_over() {
 
 void SharedModel::break_down(const Error& error) {
   const bool recovers = writer_.recover();
-  LOG("the model failed: {}{}", error.message, recovers ? "; the next request tries again" : "");
+  LOG("the model failed: {}{}", error.message, recovers ? "; a later request tries again" : "");
   {
     const std::lock_guard lock(mutex_);
     error_ = error;
-    is_broken_ = !recovers;
+    broken_until_ = recovers ? system_clock().now() + kRest : TimePoint::max();
   }
   for (const auto& [id, flight] : flights_) flight->mailbox->put(error);
   flights_.clear();
@@ -208,7 +210,7 @@ Status SharedModel::submit(const std::shared_ptr<Flight>& flight,
   run([&] {
     {
       const std::lock_guard lock(mutex_);
-      if (is_broken_) {
+      if (error_ && system_clock().now() < broken_until_) {
         status = tl::unexpected(*error_);
         return;
       }

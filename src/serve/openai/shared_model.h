@@ -5,8 +5,8 @@
 // The engine waits while its thread does anything else. So the clients' threads tokenize prompts and
 // turn tokens into text. The engine's thread hands tokens over a few times a second.
 //
-// When the writer breaks, every client gets its error. If the writer can recover, later requests try
-// again. Otherwise they get the error, too.
+// When the writer breaks, every client gets its error, and so does every request of the next seconds.
+// After them a writer that can recover is tried again.
 #pragma once
 
 #include <condition_variable>
@@ -83,7 +83,7 @@ class SharedModel {
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> tasks_;
   std::optional<Error> error_;
-  bool is_broken_ = false;  // for good
+  TimePoint broken_until_;
   ModelLoad load_;
   std::jthread thread_;
 };
