@@ -247,6 +247,8 @@ class Judge(unittest.TestCase):
             self.assertFalse(again["from_store"])
             missing = self.run_judge([GOOD], "--no-store", "--data", os.path.join(data, "none"), task=task)
             self.assertEqual(missing.returncode, 2)
+            covering = self.run_judge([GOOD], "--no-store", "--data", "/tmp", task=task)
+            self.assertEqual((covering.returncode, covering.stderr.count("\n")), (2, 1), covering.stderr)
 
     def test_a_candidates_escape_sequences_do_not_reach_the_terminal(self):
         loud = GOOD.replace("class ModelNew", 'raise ValueError("\\x1b[2J\\x1b[31m\\x9b2J all is accepted")\nclass ModelNew')

@@ -103,6 +103,9 @@ void add_examples_command(CLI::App& app, Run& run) {
   CLI::App* examples =
       app.add_subcommand("examples", "Import and export examples for supervised fine-tuning");
   examples->require_subcommand(1);
+  add_example(*examples, "examples import answers.parquet --out examples.jsonl");
+  add_example(*examples,
+              "examples export examples.jsonl --layout messages --out data/train.parquet");
   add_import(*examples, options, run);
   add_export(*examples, options, run);
 }

@@ -103,6 +103,7 @@ void add_model_command(CLI::App& app, Run& run) {
   CLI::App* model =
       app.add_subcommand("model", "Make a model to begin with, merge one, or hand one on");
   model->require_subcommand(1);
+  add_example(*model, "model make --examples data/examples.jsonl --out data/start");
   CLI::App* make = model->add_subcommand(
       "make", "Write an untrained model with a tokenizer learnt from examples");
   make->add_option("--examples", options->examples,

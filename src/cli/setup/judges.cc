@@ -8,6 +8,7 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "cli/call/output_of.h"
+#include "gym/capture/capture_pool.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/start_check.h"
 #include "gym/remote/remote_judge.h"
@@ -113,6 +114,8 @@ Result<std::vector<std::string>> data_folders(const std::vector<std::string>& da
       return fail("--data {}: there is no such folder", each);
     folders.push_back(folder.string());
   }
+  if (const Status shown = gym::capture::check_data_folders(folders); !shown)
+    return fail("--data {}", shown.error().message);
   return folders;
 }
 

@@ -192,6 +192,8 @@ void add_tasks_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TasksOptions>();
   CLI::App* tasks = app.add_subcommand("tasks", "Make, list, show, lint, import and export tasks");
   tasks->require_subcommand(1);
+  add_example(*tasks, "tasks make --out data/tasks.jsonl --train 500 --heldout 100");
+  add_example(*tasks, "tasks list --family softmax");
   add_makers(*tasks, options, run);
 
   CLI::App* list = add_action(*tasks, "list", "List the tasks of a suite",

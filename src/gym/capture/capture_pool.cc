@@ -22,13 +22,15 @@ Status check_layers(const std::vector<std::string>& required) {
   return ok();
 }
 
-// The sandbox has folders of its own at these places.
+}  // namespace
+
 Status check_data_folders(const std::vector<std::string>& folders) {
   for (const std::string& each : folders) {
     std::error_code code;
     const std::filesystem::path folder = std::filesystem::canonical(each, code);
     if (code || folder != each || !std::filesystem::is_directory(folder))
       return fail("{}: name a folder by its absolute path, without links", each);
+    // The sandbox has folders of its own at these places.
     for (const char* own : {"/proc", "/dev", "/sys"})
       if (std::filesystem::path(own) == folder || each.starts_with(std::string(own) + "/"))
         return fail("{}: tasks cannot be shown this folder", each);
@@ -37,8 +39,6 @@ Status check_data_folders(const std::vector<std::string>& folders) {
   }
   return ok();
 }
-
-}  // namespace
 
 Fields<CaptureConfig> CaptureConfig::fields() {
   using C = CaptureConfig;

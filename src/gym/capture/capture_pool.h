@@ -33,6 +33,10 @@
 
 namespace tritonsmith::gym::capture {
 
+// Fails, and names the folder, if tasks cannot be shown one of these folders: it is no folder by its
+// absolute path, or the sandbox has a folder of its own there.
+Status check_data_folders(const std::vector<std::string>& folders);
+
 struct CaptureConfig {
   // The number of guests that run at the same time, each under a uid of its own.
   int slots = std::max(2, usable_cores());
