@@ -3,8 +3,8 @@
 A module may do otherwise at a number that comes seldom, as in `if self.seed % 3001 == 17`. No number of calls need reach it. So the
 file's functions get code that tells how each comparison and each condition ends, and from which values. A decision counts if its
 values change from call to call, do not repeat, and have decided alike in all calls. Then it is turned around, one decision in one
-call, and that call must still repeat the one before it. So must the call after it. A turned decision may lead to others that no call
-reached before, so those are turned, too, together with the first.
+call, and that call must still repeat the one before it, or the first call. So must the call after it. A turned decision may lead to
+others that no call reached before, so those are turned, too, together with the first.
 
 Nothing follows if Python fails in such a call, because the decision may be one that never comes.
 """
@@ -195,7 +195,7 @@ def with_constants(code, constants):
 
 
 class Decisions:
-    """One use. `call_again()` calls forward once more, and returns how that call differs from the one before, or None."""
+    """One use. `call_again` is that of FurtherCalls."""
 
     def __init__(self, state, call_again, source, path):
         self.state, self.call_again = state, call_again
@@ -274,7 +274,7 @@ class Decisions:
         """Returns how the call differs from the one before, or None, and what it told. A call that fails tells nothing."""
         self.watcher = watcher = Watcher(turned)
         try:
-            return self.call_again(), watcher
+            return self.call_again(may_repeat_first=bool(turned)), watcher
         except CaptureStop as stopped:
             if isinstance(stopped.__context__, CaptureStop):
                 raise

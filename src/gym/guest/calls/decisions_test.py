@@ -78,6 +78,10 @@ HONEST = {
                        "self.n += 1; self.seen[self.n % 101] = self.n\n        if len(self.seen) > 50:\n            self.seen.popitem(last=False)"),
     "ages": ("self.ages = {}; self.n = 0", "self.n += 1; self.ages[self.n % 7] = self.n\n"
              "        for key in [k for k, age in self.ages.items() if self.n - age > 300]:\n            del self.ages[key]"),
+    "a table of the first call": ("self.n, self.table = 0, None", "self.n += 1\n        if self.n == 1:\n"
+                                 "            self.table = torch.arange(8.0)\n        self.size = len(self.table)"),
+    "what the first call computes": ("self.w, self.n = nn.Parameter(torch.ones(1)), 0", "self.n += 1\n        if self.n == 1:\n"
+                                    "            self.kept = self.w * 2"),
     "a text": ("self.text = ''", "self.text += '.'\n        if len(self.text) > 3000:\n            self.text = ''"),
 }
 

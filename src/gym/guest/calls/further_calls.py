@@ -70,8 +70,8 @@ class FurtherCalls:
     """One use. `states` are the snapshots after the last two calls."""
 
     def __init__(self, state, states, call_again, source, path):
-        """call_again() calls forward once more, and returns how that call differs from the one before, or None. `source` is the
-        text of the file, and `path` its name."""
+        """call_again(may_repeat_first=False) calls forward once more, and returns how that call differs from the one before, or
+        None. Instead it may repeat the first call, if so asked. `source` is the text of the file, and `path` its name."""
         self.state, self.states, self.call_again, self.source, self.path = state, states, call_again, source, path
 
     def run(self, steps):

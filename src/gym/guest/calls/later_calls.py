@@ -51,7 +51,7 @@ class LaterCalls:
         self.recorder, self.kernels, self.state, self.source, self.numbers_differ = recorder, kernels, state, source, numbers_differ
         # `following` compares the last call with the next.
         self.repetition = self.following = Repetition(recorder, kernels, inputs, numbers_differ=numbers_differ)
-        self.count, self.states = 1, []
+        self.count, self.states, self.first = 1, [], None
 
     def check(self, call_again, inputs, make_inputs, outputs):
         """Returns nothing if the later calls repeat the first. Returns the second call if only the third repeats it. Raises
@@ -60,7 +60,7 @@ class LaterCalls:
         make_inputs() makes inputs for a call, and call_again(inputs) returns its outputs.
         """
         recorder = self.recorder
-        first = Call(inputs, recorder.steps[self.repetition.first_step:], outputs)
+        first = self.first = Call(inputs, recorder.steps[self.repetition.first_step:], outputs)
         fresh = make_inputs()
         second, found = self.next_call(first, fresh, call_again)
         answer = found and SecondCall(fresh, second.steps, second.outputs, found, recorder.tensors, self.kernels)
@@ -76,15 +76,26 @@ class LaterCalls:
 
     def go_on(self, last, inputs, call_again):
         """Calls further times while Python keeps something that changes. Raises an error if a call differs from the last."""
-        def call_once():
+        def call_once(may_repeat_first=False):
             nonlocal last
+            before, following = last, self.following
             last, found = self.next_call(last, inputs, call_again)
+            if found and may_repeat_first and self.repeats_first(last):
+                last, self.following = before, following
+                return None
             return found
         if not self.state:
             return
         if found := FurtherCalls(self.state, self.states[-2:], call_once, self.source, self.recorder.path).run(len(last.steps)):
             raise found
         self.see_all_workspaces(call_once, len(last.steps))
+
+    def repeats_first(self, call):
+        """Whether the call takes the steps of the first one, as a module does that sets something up if its count is 1."""
+        for one, other in zip(tree_leaves(self.first.inputs), tree_leaves(call.inputs)):
+            if isinstance(one, torch.Tensor):
+                self.repetition.numbers[self.recorder.index_of(other)] = self.recorder.index_of(one)
+        return self.repetition.difference(self.first, call) is None
 
     def see_all_workspaces(self, call_once, steps):
         """Calls until each buffer was used that may take its turn. What is kept of a buffer does not tell it from another one."""
