@@ -54,7 +54,7 @@ std::string_view words_for(Stage stage) {
 std::string circumstances(const Verdict& verdict) {
   std::string text = verdict.accepted ? "" : fmt::format("{}; ", words_for(verdict.stage));
   text += fmt::format("policy {}", name_of(verdict.policy));
-  if (!verdict.environment.target.empty())  // empty if neither the candidate nor its kernels ran
+  if (verdict.stage >= Stage::captured && !verdict.environment.target.empty())
     text += fmt::format("; judged on a {}, for the chip {}",
                         verdict.backend == Backend::evaluate ? "CPU" : "GPU",
                         verdict.environment.target);
@@ -106,7 +106,7 @@ std::string numerics_text(const Numerics& numerics) {
 
 // Returns "0.0321 ms (0.0319 to 0.0323)": the median, and its 95 % interval if that is known.
 std::string time_text(const Timing& timing) {
-  const std::string median = fmt::format("{:.4f} ms", timing.median);
+  std::string median = fmt::format("{:.4f} ms", timing.median);
   if (timing.median_high <= 0) return median;
   return fmt::format("{} ({:.4f} to {:.4f})", median, timing.median_low, timing.median_high);
 }

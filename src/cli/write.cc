@@ -356,6 +356,7 @@ Status save_kernel(const std::string& kernel, const search::History& history,
     hand_over(kernel);
     return fail("{}; the kernel went to standard output instead", written.error().message);
   }
+  LOG("the kernel is in {}", out);
   return write_edits(history, out);
 }
 

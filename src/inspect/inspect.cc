@@ -45,7 +45,18 @@ void add_findings(const Candidate& candidate, const Rule& rule, Policy policy, i
     findings.push_back({.rule = std::string(rule.name),
                         .severity = rule.severity(policy),
                         .line = place.line == 0 ? 0 : place.line + before,
-                        .message = place.message + laxer_policies(rule, policy)});
+                        .message = place.message});
+}
+
+// Adds to each message which policy may allow it. No policy allows a file without a kernel.
+void add_laxer_policies(Policy policy, std::vector<Finding>& findings) {
+  if (std::ranges::any_of(findings, [](const Finding& each) {
+        return each.rule == "no_triton_kernel" && each.severity == Severity::reject;
+      }))
+    return;
+  for (Finding& finding : findings)
+    for (const Rule& rule : all_rules())
+      if (rule.name == finding.rule) finding.message += laxer_policies(rule, policy);
 }
 
 Finding refusal(std::string message) {
@@ -70,6 +81,7 @@ std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
       if (!is_about_the_file(rule.name))
         add_findings(part, rule, policy, kernel.line - 1, findings);
   }
+  add_laxer_policies(policy, findings);
   return findings;
 }
 
