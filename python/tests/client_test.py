@@ -172,6 +172,11 @@ class Faults(ClientTest):
         with self.assertRaises(tritonsmith.NoVerdict):
             self.judge().reward(TASK, "```\nfault\n```")
 
+    def test_a_job_may_ask_for_a_class_of_devices(self):
+        self.judge()(TASK, "good", device="NVIDIA H200")
+        self.judge()({"task": TASK, "device": "sm_90"}, "good", device="cpu")
+        self.assertEqual([each["device"] for each in self.gym.submitted], ["NVIDIA H200", "sm_90"])
+
     def test_a_deadline_is_not_tried_again(self):
         with self.assertRaises(tritonsmith.DeadlinePassed):
             self.judge()(TASK, "deadline", timeout=3)

@@ -29,7 +29,8 @@ __all__ = ["AsyncJudge", "Judge"]
 
 T = TypeVar("T")
 _OPTIONS = frozenset(
-    ("policy", "comparison", "strides", "backend", "trials", "baselines", "priority", "tolerance", "fresh", "deadline_seconds", "weights")
+    ("policy", "comparison", "strides", "backend", "trials", "baselines", "priority", "device", "tolerance", "fresh", "deadline_seconds",
+     "weights")
 )
 _GRACE_SECONDS = 5.0  # How much longer than the service itself we wait for a job with a deadline.
 

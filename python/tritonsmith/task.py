@@ -1,8 +1,8 @@
 """From what a data set says about a task to a job of the gym.
 
 A label is one of: a task's source; the id of a task in a suite that is at hand; a mapping, or the same as JSON text, with
-`task` and any member of a job (`policy`, `comparison`, `strides`, `backend`, `trials`, `baselines`, `priority`, `tolerance`) and
-`weights` of the reward.
+`task` and any member of a job (`policy`, `comparison`, `strides`, `backend`, `trials`, `baselines`, `priority`, `device`, `tolerance`)
+and `weights` of the reward.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Label", "Tasks", "completion_text", "job_from", "load_tasks"]
 Label = Union[str, Mapping[str, Any]]
 Tasks = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
-_JOB_MEMBERS = ("policy", "comparison", "strides", "backend", "trials", "baselines", "priority", "deadline_seconds", "fresh")
+_JOB_MEMBERS = ("policy", "comparison", "strides", "backend", "trials", "baselines", "priority", "device", "deadline_seconds", "fresh")
 # Other names that published data sets have for a task's source.
 _SOURCE_MEMBERS = ("task", "source", "reference_code", "reference", "pytorch_code", "python_code", "ground_truth")
 

@@ -9,8 +9,8 @@ namespace {
 // The names that public data sets have for a task.
 constexpr std::array kTaskMembers = {"task",         "source",      "reference_code", "reference",
                                      "pytorch_code", "python_code", "ground_truth"};
-constexpr std::array kJobMembers = {"policy",    "comparison", "backend", "trials",
-                                    "baselines", "priority",   "fresh"};
+constexpr std::array kJobMembers = {"policy",    "comparison", "strides", "backend", "trials",
+                                    "baselines", "priority",   "device",  "fresh"};
 
 // Returns the object that a label is, or stands for.
 Json object_of(const Json& label) {

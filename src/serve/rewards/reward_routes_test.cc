@@ -130,6 +130,8 @@ TEST_F(RewardRoutesTest, NameTheMemberAtFault) {
   EXPECT_THAT(slime("r", Json()).body, HasSubstr("label"));
   EXPECT_THAT(slime("r", {{"policy", "open"}}).body, HasSubstr("task"));
   EXPECT_THAT(slime("r", {{"task", kTask}, {"policy", "lax"}}).body, HasSubstr("policy"));
+  EXPECT_THAT(slime("r", {{"task", kTask}, {"strides", "lax"}}).body, HasSubstr("strides"));
+  EXPECT_THAT(slime("r", {{"task", kTask}, {"device", "H200/2"}}).body, HasSubstr("device"));
   EXPECT_THAT(slime("r", {{"task", kTask}, {"weights", {{"sped", 1}}}}).body, HasSubstr("speed"));
   EXPECT_EQ(slime("r", kTask, {{"wait", "soon"}}).status, 400);
 }
