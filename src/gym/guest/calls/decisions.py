@@ -18,6 +18,7 @@ import warnings
 
 from .errors import CaptureStop
 from .guards import Watch
+from .kept_state import module_of
 from .set_forward import put
 
 CALLS = 24           # are watched
@@ -133,8 +134,8 @@ class Marked(ast.NodeTransformer):
 class Watcher:
     """What the marked code tells in one call."""
 
-    def __init__(self, turned=()):
-        self.turned, self.evaluations = set(turned), 0
+    def __init__(self, turned=(), may_be_endless=False):
+        self.turned, self.left = set(turned), EVALUATIONS if may_be_endless else float("inf")
         self.values = collections.defaultdict(list)  # number of a decision -> what was noted since it was last taken
         self.taken = collections.defaultdict(list)   # number of a decision -> (how it ended, what was noted), in order
         self.alive = []                              # so that no two objects of a call have one id
@@ -147,8 +148,8 @@ class Watcher:
         kind = type(value)
         if kind in ATOMS:
             return value if value == value else "nan"
-        if kind.__module__.startswith("torch"):
-            return kind.__name__
+        if module_of(kind).startswith("torch"):
+            return str(kind)
         self.alive.append(value)
         frame = getattr(value, FRAMES[kind]) if kind in FRAMES else None
         if frame is not None:
@@ -159,8 +160,8 @@ class Watcher:
         return len(value), *(self.token(each, depth + 1) for each in itertools.islice(parts, ELEMENTS))
 
     def decide(self, number, value):
-        self.evaluations += 1
-        if self.evaluations > EVALUATIONS:
+        self.left -= 1
+        if self.left < 0:
             raise EndlessCall("a turned decision left a loop without an end")
         if type(value) not in ATOMS:
             return value
@@ -168,6 +169,20 @@ class Watcher:
         place = len(self.taken[number])
         self.taken[number].append((bool(value), noted))
         return not value if (number, place) in self.turned else value
+
+
+def functions_of(names):
+    """Returns the functions and methods that a file's names hold. A snapshot may have ended before it found them."""
+    values = list(names.values())
+    for each in names.values():
+        if isinstance(each, type):
+            values += type.__getattribute__(each, "__dict__").values()
+    for each in values:
+        if type(each) in (staticmethod, classmethod):
+            each = each.__func__
+        for inner in (each.fget, each.fset) if type(each) is property else (each,):
+            if type(inner) is types.FunctionType and inner.__globals__ is names:
+                yield inner
 
 
 def codes_of(code):
@@ -220,7 +235,8 @@ class Decisions:
     def change_functions(self):
         """Gives the file's functions the marked code. Returns them with their own code, and the module's state."""
         snapshot, changed = self.state.snapshot(), []
-        for function in snapshot.functions:
+        functions = {id(each): each for each in (*snapshot.functions, *functions_of(self.state.names))}
+        for function in functions.values():
             code = self.codes.get(function.__code__)
             if code is not None and code.co_freevars == function.__code__.co_freevars:
                 changed.append((function, function.__code__))
@@ -229,16 +245,18 @@ class Decisions:
 
     def turn_each(self, turned, calls, saved, known=frozenset()):
         """Turns each decision that is reached if those of `turned` are, and that is not `known`."""
-        seen, steps = [], []
+        seen = []
         if turned:
             saved.restore()
         for _ in range(calls):
-            found, watcher = self.call(turned)
+            found, watcher = self.call(turned, has_turned=bool(turned))
             if found:
                 return self.explained(found, turned)
             if watcher is None:
                 return None
             seen.append(watcher)
+            if time.process_time() > self.end and len(seen) >= CALLS_BEHIND:
+                break
         reached = known | {(number, place) for watcher in seen for number, taken in watcher.taken.items()
                            for place in range(len(taken))}
         for decision in sorted(self.undecided(seen) - known):
@@ -248,7 +266,7 @@ class Decisions:
             path = (*turned, decision)
             saved.restore()
             for again in (path, ()):  # the call after it must also repeat the others
-                found, watcher = self.call(again)
+                found, watcher = self.call(again, has_turned=True)
                 if found:
                     return self.explained(found, path)
                 if watcher is None:
@@ -270,13 +288,14 @@ class Decisions:
         return {decision for decision, found in ends.items()
                 if len(found) == 1 and len(set(values[decision])) > max(1, len(values[decision]) // 2)}
 
-    def call(self, turned):
-        """Returns how the call differs from the one before, or None, and what it told. A call that fails tells nothing."""
-        self.watcher = watcher = Watcher(turned)
+    def call(self, turned, has_turned):
+        """Returns how the call differs from the one before, or None, and what it told. After a turned decision a call may fail, and
+        then tells nothing. Without one it may not, since the marked code does what the plain code does."""
+        self.watcher = watcher = Watcher(turned, may_be_endless=has_turned)
         try:
             return self.call_again(may_repeat_first=bool(turned)), watcher
         except CaptureStop as stopped:
-            if isinstance(stopped.__context__, CaptureStop):
+            if not has_turned or isinstance(stopped.__context__, CaptureStop):
                 raise
             CaptureStop.first = None
             return None, None

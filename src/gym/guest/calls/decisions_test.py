@@ -82,6 +82,7 @@ HONEST = {
                                  "            self.table = torch.arange(8.0)\n        self.size = len(self.table)"),
     "what the first call computes": ("self.w, self.n = nn.Parameter(torch.ones(1)), 0", "self.n += 1\n        if self.n == 1:\n"
                                     "            self.kept = self.w * 2"),
+    "many decisions in a call": ("self.n = 0", "self.n += 1\n        total = sum(k for k in range(60_000) if k % 7 == self.n % 5)"),
     "a text": ("self.text = ''", "self.text += '.'\n        if len(self.text) > 3000:\n            self.text = ''"),
 }
 
@@ -112,6 +113,11 @@ class Decisions(unittest.TestCase):
         body = ("self.s = self.s * 48271 % 2147483647\n        if self.s == -1:\n            self.s = None\n"
                 "        if self.s % 30011 == 17:\n            programs = 1")
         self.assertEqual(self.error_of("self.s = 1", body).get("class"), "state_carried")
+
+    def test_an_object_that_refuses_to_tell_its_module_hides_nothing(self):
+        names = "class Silent:\n    __module__ = 5\nsilent = Silent()"
+        body = "self.s = self.s * 48271 % 2147483647\n        if silent is None or self.s % 30011 == 17:\n            programs = 1"
+        self.assertEqual(self.error_of("self.s = 1", body, names).get("class"), "state_carried")
 
     def test_honest_decisions_pass(self):
         for name, (attribute, body) in HONEST.items():

@@ -55,7 +55,10 @@ KERNELS = triton_language.MODULES[0]  # objects of this package, such as kernels
 SETS_ATTRIBUTE = dis.opmap["STORE_ATTR"]
 HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of a type
 
-module_of = type.__dict__["__module__"].__get__  # a metaclass of the file cannot answer in its place
+
+def module_of(kind):
+    """Returns the name of a class's module. No metaclass of the file can answer in its place."""
+    return str(type.__dict__["__module__"].__get__(kind))
 
 
 def slots_of(value):
@@ -263,7 +266,7 @@ class KeptState:
     def visit_object(self, found, value, kind, path, container):
         if issubclass(kind, torch.Generator):
             found.tokens.append(value.initial_seed())
-        elif issubclass(kind, types.ModuleType) or str(module_of(kind)).startswith("tritonsmith_guest"):
+        elif issubclass(kind, types.ModuleType) or module_of(kind).startswith("tritonsmith_guest"):
             found.tokens.append(id(value))
         elif issubclass(kind, FIXED):
             found.tokens.append(str(value) if kind is torch.device else id(value))
