@@ -80,7 +80,8 @@ function stateText(search) {
   if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
     : "Waiting for a server with a model: this one has none.";
   if (state === "running")
-    return search.attempts ? `Writing and judging: ${counted} so far, of at most ${countOf(order.conversations * order.turns, "attempt")}.` : "The judge checks the module, and the model writes its first kernels.";
+    return search.attempts ? `Writing and judging: ${counted} so far, of at most ${countOf(order.conversations * order.turns, "attempt")}.`
+      : "The judge checks the module, and the model writes its first kernels.";
   const why = search.why?.replace(/\.$/, "");
   if (state === "done" && search.attempts === 0 && why) return `No kernel was written, because ${why}.`;
   if (state === "done")

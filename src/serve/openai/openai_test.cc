@@ -332,6 +332,18 @@ TEST(AnswerChat, RefusesLogProbabilitiesOfAModelWithoutTokens) {
   EXPECT_EQ(answer.error().parameter, "logprobs");
 }
 
+TEST(AnswerChat, EndsAStreamWithTheReasonWhenTheModelFails) {
+  EndlessWriter writer;
+  SharedModel model(writer);
+  auto answer = answer_chat({.name = "m", .model = model},
+                            *parse_chat_call(chat_body(R"(, "stream": true)"), {}));
+  ASSERT_TRUE(answer.has_value());
+  writer.fails = true;
+  const std::string events = all_of(**answer);
+  EXPECT_NE(events.find(R"("message":"the weights are gone")"), std::string::npos) << events;
+  EXPECT_FALSE(events.ends_with(kStreamEnd));
+}
+
 TEST(AnswerChat, StreamsTheSameText) {
   generate::ScriptedWriter writer([](const generate::WriteRequest&) { return "good END bad"; });
   SharedModel model(writer);

@@ -12,7 +12,7 @@ constexpr Milliseconds kLookAtEngine{20}, kLookAtWriter{5};
 // A client gets the pieces of so long together. Each delivery costs a change of threads and a
 // message, and a fast model has hundreds of pieces a second for each client.
 constexpr Milliseconds kBetweenPieces{50};
-// After a failure, for so long.
+// A model that has failed refuses requests for so long, so that no client waits for it in vain.
 constexpr Milliseconds kRest{3000};
 
 }  // namespace

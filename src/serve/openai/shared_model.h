@@ -47,7 +47,7 @@ class SharedModel {
 
   std::unique_ptr<ModelClient> connect();
   ModelLoad load() const;
-  // What broke the writer, until a completion is finished again.
+  // Returns what broke the writer. Returns nothing once a later completion is finished.
   std::optional<Error> error() const;
   bool takes_tokens() const { return tokens_ != nullptr; }
   std::optional<std::int64_t> context_length() const { return context_length_; }
@@ -83,7 +83,7 @@ class SharedModel {
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> tasks_;
   std::optional<Error> error_;
-  TimePoint broken_until_;
+  TimePoint broken_until_;  // with an error_; TimePoint::max(): for good
   ModelLoad load_;
   std::jthread thread_;
 };

@@ -11,6 +11,7 @@ Nothing follows if Python fails in such a call, because the decision may be one 
 
 import ast
 import collections
+import contextlib
 import itertools
 import time
 import types
@@ -145,6 +146,7 @@ class Watcher:
         return value
 
     def token(self, value, depth=0):
+        value = plain(value)
         kind = type(value)
         if kind in ATOMS:
             return value if value == value else "nan"
@@ -163,12 +165,19 @@ class Watcher:
         self.left -= 1
         if self.left < 0:
             raise EndlessCall("a turned decision left a loop without an end")
+        value = plain(value)
         if type(value) not in ATOMS:
             return value
-        noted = tuple(self.values.pop(number, ())) or (value if value == value else "nan",)
+        noted = tuple(self.values.pop(number, ())) or (self.token(value),)
         place = len(self.taken[number])
         self.taken[number].append((bool(value), noted))
         return not value if (number, place) in self.turned else value
+
+
+def plain(value):
+    """Returns the Python number that a number of NumPy is, and any other value as it is."""
+    is_number = module_of(type(value)) == "numpy" and not hasattr(type(value), "__len__") and hasattr(type(value), "item")
+    return value.item() if is_number else value
 
 
 def functions_of(names):
@@ -301,8 +310,8 @@ class Decisions:
             return None, None
 
     def explained(self, found, turned):
-        lines = " and ".join(str(self.lines[number]) for number, _ in turned)
         if turned:
+            lines = " and ".join(str(self.lines[number]) for number, _ in turned)
             found.message += (f"; so it is if line {lines} decides otherwise than in the calls before, from values that change "
                               "from call to call")
         return found
@@ -318,6 +327,10 @@ class Saved:
     def restore(self):
         for value, copy in self.copies:
             kind = type(value)
+            if kind is bytearray:
+                with contextlib.suppress(BufferError):  # a view of it may forbid another size
+                    value[:] = copy
+                continue
             kind.clear(value)
             if isinstance(value, collections.OrderedDict):
                 collections.OrderedDict.update(value, copy)
@@ -333,7 +346,7 @@ class Saved:
 
 
 def decisions_of(state, call_again, source, path):
-    """Returns Decisions for a file, or None if its text is not known or holds none."""
+    """Returns the Decisions of a file, or None if its text cannot be compiled once it is marked."""
     before, Watch.inside = Watch.inside, True  # the audit hook looks at what a candidate compiles
     try:
         return Decisions(state, call_again, source, path)

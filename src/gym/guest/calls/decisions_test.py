@@ -15,6 +15,7 @@ from tritonsmith_guest.decisions import Saved, codes_of, marked_code  # noqa: E4
 
 CANDIDATE = """
 import collections, itertools, random, time, zlib
+import numpy as np
 import torch
 import torch.nn as nn
 import triton
@@ -58,6 +59,7 @@ RARE = {
     "a generator of random numbers": ("self.r = random.Random(7)", "pass", "self.r.randrange(100_000) == 1234"),
     "the clock": ("pass", "pass", "int(time.time()) % 100_003 == 5"),
     "not": ("self.s = 1", "self.s = self.s * 48271 % 2147483647", "not self.s % 30011"),
+    "a number of NumPy": ("self.s = np.int64(1)", "self.s = self.s * 48271 % 2147483647", "self.s % 30011 == 17"),
     "a value where none is": ("self.s = 1", "self.s = self.s * 48271 % 2147483647", "{77: True}.get(self.s)"),
 }
 # Ways to act upon a condition.
@@ -82,6 +84,9 @@ HONEST = {
                                  "            self.table = torch.arange(8.0)\n        self.size = len(self.table)"),
     "what the first call computes": ("self.w, self.n = nn.Parameter(torch.ones(1)), 0", "self.n += 1\n        if self.n == 1:\n"
                                     "            self.kept = self.w * 2"),
+    "a constant of NumPy": ("self.n, self.least = 0, np.float32(0.5)", "self.n += 1\n        if self.least > 1:\n            programs = 1"),
+    "bytes that are viewed": ("self.bytes, self.n = bytearray(8), 0; self.view = memoryview(self.bytes)",
+                              "self.n += 1; self.bytes[self.n % 8] = self.n % 256\n        if self.n > 10_007:\n            self.n = 0"),
     "many decisions in a call": ("self.n = 0", "self.n += 1\n        total = sum(k for k in range(60_000) if k % 7 == self.n % 5)"),
     "a text": ("self.text = ''", "self.text += '.'\n        if len(self.text) > 3000:\n            self.text = ''"),
 }
