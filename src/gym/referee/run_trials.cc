@@ -6,6 +6,7 @@
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/other_orders.h"
+#include "gym/referee/reference_jumps.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/task_domain.h"
 #include "gym/referee/time_plans.h"
@@ -70,7 +71,8 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
   trial::TrialResult result;
   result.reference_stop = refused_by_reference(equipment, config);
   if (result.reference_stop) return result;
-  result = trial::run_trial(config, *equipment.executor, equipment.device);
+  result = settle_jumps(equipment, config,
+                        trial::run_trial(config, *equipment.executor, equipment.device));
   if (error(result) == nullptr || config.order.kind == language::ProgramOrder::Kind::forwards ||
       !equipment.executor->set_order({}))
     return result;

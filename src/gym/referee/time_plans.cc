@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gym/referee/reference_jumps.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/tuned_configs.h"
 #include "gym/timing/timing.h"
@@ -33,11 +34,21 @@ timing::TimingOutcome time_alone(Equipment& equipment, trial::FinishedTrial& tri
 
 // Runs the trial whose candidate is timed. Its weights are changed gently. Otherwise a kernel might
 // gain time from weights that the constructor fills with zeros, and trained weights are no zeros.
+// `adopted` gets the values that the reference takes where it jumps. The trial refers to it.
 trial::FinishedTrial run_timed_trial(Equipment& equipment, trial::TrialConfig& config,
-                                     const Soundness& plain) {
+                                     const Soundness& plain,
+                                     std::vector<trial::ElementValues>& adopted) {
   config.weights = trial::WeightChange::gentle;
   config.keeping = trial::StateKeeping::watched;
   const auto finish = [&] {
+    config.adopted = nullptr;
+    std::optional<trial::FinishedTrial> trial(
+        trial::finish_trial(config, *equipment.executor, equipment.device));
+    if (trial->result.few_wrong.empty()) return *std::move(trial);
+    const trial::TrialResult failed = std::move(trial->result);
+    trial.reset();  // no other trial may run on its device
+    adopted = find_jumps(equipment, config, failed);
+    if (!adopted.empty()) config.adopted = &adopted;
     return trial::finish_trial(config, *equipment.executor, equipment.device);
   };
   {
@@ -83,7 +94,8 @@ void time_plans(Equipment& equipment, const TrialContext& context, const Soundne
                 RefereeReport& report) {
   const int number = timed_trial(equipment, context);
   trial::TrialConfig config = context.config_of(number, trial::Perturbation::plain);
-  std::optional<trial::FinishedTrial> trial = run_timed_trial(equipment, config, plain);
+  std::vector<trial::ElementValues> adopted;
+  std::optional<trial::FinishedTrial> trial = run_timed_trial(equipment, config, plain, adopted);
   add_trial(report, trial->result);
   if (!trial->result.is_stopped() && trial->changed_state) {
     trial.reset();

@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "gym/timing/sampling.h"
+#include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/perturb/perturbation.h"
+#include "gym/trial/weakness.h"
 
 namespace tritonsmith::gym::timing {
 namespace {
@@ -50,6 +52,30 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
   return std::nullopt;
 }
 
+// Returns the values that the reference also has where the candidate is wrong (trial/jumps.h). The
+// reference's outputs are those of its last run.
+std::vector<trial::ElementValues> jumps_on(
+    const TimedSides& sides, const tensors::TensorTable& tensors,
+    const std::function<std::optional<replay::Stop>()>& bring_inputs) {
+  const auto outputs = [&] {
+    return trial::flat_outputs(sides.trial.task().outputs, sides.reference.replay().tensors());
+  };
+  const auto wrong =
+      trial::few_wrong_elements(trial::flat_outputs(sides.candidate.plan().outputs, tensors),
+                                outputs(), trial::comparison_of(sides.trial));
+  if (wrong.empty()) return {};
+  trial::JumpSearch search(wrong, trial::values_at(wrong, outputs()));
+  for (int round = 0; round < trial::kJumpRounds && !search.is_over(); ++round) {
+    const trial::Nudge nudge = trial::jump_nudge(round);
+    if (bring_inputs()) return {};
+    for (const int input : trial::input_tensors(sides.trial.config.task))
+      trial::nudge(nudge, tensors::tensor_at(sides.reference.replay().tensors(), input));
+    if (!run_reference_in(sides, Setting::full_float32, nudge))
+      search.add(trial::values_at(wrong, outputs()));
+  }
+  return search.adopted();
+}
+
 // Compares the candidate's outputs with the reference in full float32, then with the
 // reference as it is timed. At last it also uses exact values, because only these tell how
 // coarse the reference is.
@@ -74,6 +100,14 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
                                           "tolerance, and no room or time for exact values"}});
   if ((stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));
+  wrong = compare_sides(sides, tensors, exact, {});
+  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps)
+    return wrong;
+  const auto adopted = jumps_on(sides, tensors, bring_inputs);
+  if (adopted.empty()) return wrong;
+  if ((stop = bring_inputs()) || (stop = run_reference_in(sides, Setting::full_float32)))
+    return tl::unexpected(*std::move(stop));
+  trial::write_values(adopted, sides.trial, exact);
   return compare_sides(sides, tensors, exact, {});
 }
 

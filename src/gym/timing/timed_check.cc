@@ -1,6 +1,7 @@
 #include "gym/timing/timed_check.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/jumps.h"
 #include "gym/trial/python_reference_answer.h"
 
 namespace tritonsmith::gym::timing {
@@ -88,11 +90,19 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides,
       ignored);
 }
 
-std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting) {
+std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting,
+                                             const trial::Nudge& nudge) {
   const EagerSettings as_asked(setting);
+  const trial::OtherRounding rounding(sides.reference.plan(), nudge);
+  std::function<void(std::size_t)> after;
+  if (nudge.units != 0)
+    after = [&](std::size_t k) {
+      const c10::InferenceMode no_gradients(true);
+      rounding.after_step(sides.reference.steps().at(k), sides.reference.replay().tensors());
+    };
   auto stop = sides.reference.prepare(tensors::Filler::zero);
   if (!stop)
-    stop = sides.trial.reference_replays() ? sides.reference.run()
+    stop = sides.trial.reference_replays() ? sides.reference.run(after)
                                            : trial::ask_python_reference(sides.trial);
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
@@ -124,6 +134,8 @@ std::optional<replay::Stop> check_archive(const TimedSides& sides, const OutputA
       sides, [] { return std::nullopt; },
       [&](double coarseness) {
         wrong.reset();
+        if (sides.trial.config.adopted != nullptr)
+          trial::write_values(*sides.trial.config.adopted, sides.trial, {});
         std::erase_if(left, [&](std::size_t nth) {
           auto difference = compare_sides(
               sides, archived(sides, archive, nth), {},

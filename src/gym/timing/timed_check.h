@@ -49,8 +49,10 @@ std::optional<replay::Stop> ask_until_right(
     const TimedSides& sides, const std::function<std::optional<replay::Stop>()>& bring_inputs,
     const std::function<bool(double coarseness)>& is_right);
 
-// Runs the reference once on its present inputs. If it stops, only the task is at fault.
-std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting);
+// Runs the reference once on its present inputs, rounded otherwise if `nudge` says so. If it stops, only
+// the task is at fault.
+std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting,
+                                             const trial::Nudge& nudge = {});
 replay::Stop as_task_failure(replay::Stop stop);
 
 // Compares archived outputs of rounds with the reference on the inputs that it is bound to. Each

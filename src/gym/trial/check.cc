@@ -56,6 +56,11 @@ CheckedTrial check(Sides& sides, PreparedSides& prepared, SideResults results) {
   result.draw_ms = prepared.draw_ms;
   take_candidate_run(result, std::move(results.candidate));
   take_reference_run(result, std::move(results.reference));
+  if (sides.config.asked != nullptr) {
+    const c10::InferenceMode no_gradients(true);
+    if (!result.is_stopped()) answer_question(sides, result);
+    return checked;
+  }
   if (!result.is_stopped()) {
     const bool is_intact =
         compare_sides(sides, prepared, std::move(results.oracle_inputs), checked);

@@ -6,6 +6,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/cuda/fused_oracles.h"
+#include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
 #include "gym/trial/weakness.h"
@@ -44,6 +45,7 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
                       TrialResult& result) {
   // own_error_by_element() or errors_in_tolerances() is needed
   if (is_spiked(sides.config.kind) || sides.config.nudge.units != 0) return false;
+  if (sides.config.adopted != nullptr) return false;
   if (!sides.fills.empty()) return false;  // filled elements count for themselves
   compare::DeviceComparison* device = sides.device.comparison();
   const auto* ours = std::get_if<plan::TensorRef>(&sides.task().outputs.data);
@@ -75,7 +77,26 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   return true;
 }
 
+// Tells the few elements that are wrong, so that the reference may be asked whether it jumps there.
+void note_few_wrong(const Sides& sides, const compare::CompareOptions& how, TrialResult& result) {
+  const TrialConfig& config = sides.config;
+  if (!config.finds_jumps || config.adopted != nullptr || row_of(config.kind).meets_jumps ||
+      result.difference->error_class != ErrorClass::wrong_value)
+    return;
+  const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors());
+  result.few_wrong = few_wrong_elements(
+      flat_outputs(config.candidate.outputs, sides.candidate.tensors()), reference, how);
+  result.expected_there = values_at(result.few_wrong, reference);
+}
+
 }  // namespace
+
+void answer_question(Sides& sides, TrialResult& result) {
+  result.reference_stop = await_reference(sides, std::move(result.reference_stop));
+  if (result.is_stopped()) return;
+  result.answer =
+      values_at(*sides.config.asked, flat_outputs(sides.task().outputs, sides.reference.tensors()));
+}
 
 ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
                               TrialResult& result) {
@@ -94,6 +115,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
     is_right = !is_fused && is_right_at_once(sides, compared.exact, result);
   }
   if (is_right) return compared;
+  if (config.adopted != nullptr) write_values(*config.adopted, sides, compared.exact);
   measure_reference(sides, compared.exact, result);
   compared.how.widened = widen_tolerance(sides, compared.exact, result);
   compared.how.tolerance.value *= compared.how.widened;
@@ -103,6 +125,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
                                compared.how, result.numerics);
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
+  if (result.difference) note_few_wrong(sides, compared.how, result);
   if (config.nudge.units != 0) {
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {

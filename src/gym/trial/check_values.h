@@ -21,4 +21,7 @@ struct ComparedValues {
 ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
                               TrialResult& result);
 
+// Answers TrialConfig::asked.
+void answer_question(Sides& sides, TrialResult& result);
+
 }  // namespace tritonsmith::gym::trial

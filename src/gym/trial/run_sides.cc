@@ -2,6 +2,7 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/python_reference_answer.h"
 
@@ -21,6 +22,18 @@ void remember_for_oracle(Sides& sides, SideResults& results) {
     results.oracle_inputs = *std::move(inputs);
   else
     results.candidate.stop = std::move(inputs.error());
+}
+
+// Replays the reference's forward, rounded otherwise where the trial asks for that.
+std::optional<replay::Stop> run_forward(Sides& sides) {
+  const Nudge& by = sides.config.nudge;
+  if (by.units == 0 || by.form != NudgeForm::by_value)
+    return sides.reference.run(plan::Phase::forward);
+  const OtherRounding rounding(sides.config.task, by);
+  return sides.reference.run(plan::Phase::forward, [&](std::size_t step) {
+    const c10::InferenceMode no_gradients(true);
+    rounding.after_step(step, sides.reference.tensors());
+  });
 }
 
 }  // namespace
@@ -51,7 +64,7 @@ ReferenceRun run_reference(Sides& sides) {
   sides.seed("forward");
   ReferenceRun run;
   if (sides.reference_replays()) {
-    run.stop = sides.reference.run(plan::Phase::forward);
+    run.stop = run_forward(sides);
     run.refused = run.stop && does_not_replay(*run.stop);
   } else {
     run.stop = ask_python_reference(sides);
@@ -64,6 +77,10 @@ ReferenceRun run_reference(Sides& sides) {
 
 SideResults run_sides(Sides& sides, PreparedSides& prepared) {
   SideResults results;
+  if (sides.config.asked != nullptr) {  // only the reference knows the answer
+    results.reference = run_reference(sides);
+    return results;
+  }
   results.candidate = run_candidate(sides, prepared.shared);
   results.is_device_lost = sides.device.spent();
   if (results.is_device_lost) return results;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "gym/replay/replay.h"
+#include "gym/trial/element_values.h"
 #include "gym/trial/perturb/candidate_numbers.h"
 #include "gym/trial/perturb/perturbation.h"
 #include "gym/trial/reference_source.h"
@@ -22,12 +24,16 @@ namespace tritonsmith::gym::trial {
 // a copy of all its bytes.
 enum class StateKeeping { none, watched, saved };
 
-// A small change of all inputs (weakness.h). uniform: all elements get the factor 1 + units *
-// epsilon. by_element: about half of them get it, and the others 1 - units * epsilon.
-enum class NudgeForm { uniform, by_element };
+// A small change of all inputs. uniform: all elements get the factor 1 + units * epsilon (weakness.h).
+// by_element: about half of them get it, and the others 1 - units * epsilon. by_value: the elements, and
+// what the reference makes of them step by step, are rounded to a grid (jumps.h).
+enum class NudgeForm { uniform, by_element, by_value };
 struct Nudge {
-  double units = 0;  // of the type's epsilon; 0: none
+  // Of the type's epsilon; 0: none. by_value: the width of the grid in units in the last place, a power
+  // of two.
+  double units = 0;
   NudgeForm form = NudgeForm::uniform;
+  int round = 0;  // by_value: decides where the grid lies
 };
 
 struct TrialConfig {
@@ -60,6 +66,13 @@ struct TrialConfig {
   const cuda::FusedOracle* fused = nullptr;   // the task's, if it has one
   StateKeeping keeping = StateKeeping::none;
   bool measures_right_elements = false;  // CompareOptions::measures_right_elements
+  // Tells in the result which few elements are wrong, so that the referee may ask whether the reference
+  // jumps there (jumps.h).
+  bool finds_jumps = false;
+  // The trial only says which values the reference has at these elements.
+  const std::vector<ElementValues>* asked = nullptr;
+  // Values that the reference also has, and takes now.
+  const std::vector<ElementValues>* adopted = nullptr;
 };
 
 }  // namespace tritonsmith::gym::trial

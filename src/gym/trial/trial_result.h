@@ -10,6 +10,7 @@
 #include "gym/replay/launch_trace.h"
 #include "gym/replay/replay.h"
 #include "gym/trial/constant_factors.h"
+#include "gym/trial/element_values.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -49,6 +50,10 @@ struct TrialResult {
   // The candidate's errors (weakness.h), where a wrong value may show a weak algorithm, or where
   // inputs were nudged.
   std::optional<OutputErrors> errors;
+  // The few wrong elements with the candidate's values, and with the reference's. Only known with
+  // TrialConfig::finds_jumps.
+  std::vector<ElementValues> few_wrong, expected_there;
+  std::vector<ElementValues> answer;   // to TrialConfig::asked
   bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   // The share of output elements that are wrong if no kernel runs, of those that the reference does

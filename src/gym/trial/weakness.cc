@@ -8,6 +8,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/tensors/scalar_type.h"
+#include "gym/trial/jumps.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -50,6 +51,7 @@ bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::
 }  // namespace
 
 void nudge(const Nudge& by, at::Tensor& tensor) {
+  if (by.form == NudgeForm::by_value) return round_to_grid(by, tensor);
   const at::ScalarType type = tensor.scalar_type();
   if (type != at::kFloat && type != at::kDouble) return;
   const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()

@@ -58,6 +58,7 @@ trial::TrialConfig TrialSet::config_of(const plan::Plan& candidate, const SetTri
   config.numbers = nullptr;
   config.later_call = trial.is_later_call;
   config.measures_right_elements = true;
+  config.finds_jumps = false;  // too dear for each fault
   return config;
 }
 

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "base/rng.h"
 #include "gym/device/device.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"

@@ -89,6 +89,9 @@ struct PerturbationRow {
   // The reference may give NaN and infinity under it, even if it gives none on the task's own
   // inputs.
   bool makes_specials = false;
+  // It puts values exactly where forward compares or rounds. Each of them is known exactly, so no rounding
+  // excuses another result (jumps.h).
+  bool meets_jumps = false;
 };
 std::span<const PerturbationRow> perturbation_rows();
 const PerturbationRow& row_of(Perturbation kind);

@@ -1,0 +1,223 @@
+#include "gym/trial/jumps.h"
+
+#include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/rng.h"
+#include "gym/plan/analysis/random_origin.h"
+#include "gym/tensors/scalar_type.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// At least one element, and one of 64, may be asked for. More wrong elements than that are no accident.
+constexpr std::int64_t kOneIn = 64;
+// No search holds more elements than this.
+constexpr std::int64_t kMostAsked = 1 << 16;
+// A floating element jumps if it moves by this many tolerances. A smooth result never does.
+constexpr double kJump = 4;
+
+bool is_comparable(const at::Tensor& got, const at::Tensor& expected) {
+  return got.defined() && expected.defined() && got.sizes() == expected.sizes() &&
+         got.scalar_type() == expected.scalar_type() && !expected.is_complex();
+}
+
+at::Tensor as_numbers(const at::Tensor& tensor) {
+  return tensors::computable(tensor).to(at::kDouble).reshape({-1});
+}
+
+// Returns the unit of what an element of the output may be off: the smaller one of KernelBench's and of the
+// budget's around the exact result.
+double unit_of(const at::Tensor& expected, compare::AbsoluteUnit unit) {
+  const double rms =
+      at::where(expected.isfinite(), expected, 0).square().mean().sqrt().item<double>();
+  const double budget = rms + compare::kToleranceRules.budget_floor;
+  return unit == compare::AbsoluteUnit::one ? std::min(1.0, budget) : budget;
+}
+
+at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
+                      const ElementValues& allowed) {
+  const at::Tensor same = got.eq(expected).logical_or_(got.isnan().logical_and_(expected.isnan()));
+  if (allowed.tolerance == 0) return same.logical_not();
+  const at::Tensor near =
+      (got - expected).abs().le((expected.abs() + allowed.unit) * allowed.tolerance);
+  return near.logical_and_(expected.isfinite()).logical_or_(same).logical_not();
+}
+
+template <typename Bits>
+at::Tensor on_grid(const at::Tensor& tensor, at::ScalarType bits_type, Bits units, Bits first) {
+  const at::Tensor bits = tensor.view(bits_type);
+  const at::Tensor from_grid = (bits - first + units / 2).bitwise_and_(at::Scalar(units - 1));
+  return (bits + units / 2 - from_grid).view(tensor.scalar_type());
+}
+
+}  // namespace
+
+Nudge jump_nudge(int round) {
+  constexpr int coarse = 64, fine = 16;
+  return {.units = static_cast<double>(round % 3 == 2 ? fine : coarse),
+          .form = NudgeForm::by_value,
+          .round = round};
+}
+
+void round_to_grid(const Nudge& by, at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  if ((type != at::kFloat && type != at::kDouble) || tensor.numel() == 0 ||
+      at::has_internal_overlap(tensor) != at::MemOverlap::No)
+    return;
+  const at::Tensor is_fixed =
+      tensor.isfinite().logical_not_().logical_or_(tensor.eq(tensor.round()));
+  const at::Tensor moving = tensor.masked_select(is_fixed.logical_not());
+  if (moving.numel() == 0) return;
+  const at::Tensor least = moving.amin(), greatest = moving.amax();
+  const auto units = static_cast<std::int64_t>(by.units);
+  const auto first = static_cast<std::int64_t>(Rng(0, "grid", static_cast<std::uint64_t>(by.round))
+                                                   .below(static_cast<std::uint64_t>(units)));
+  const at::Tensor whole = tensor.contiguous();
+  const at::Tensor moved = type == at::kFloat
+                               ? on_grid(whole, at::kInt, static_cast<std::int32_t>(units),
+                                         static_cast<std::int32_t>(first))
+                               : on_grid(whole, at::kLong, units, first);
+  tensor.copy_(at::where(is_fixed, tensor, moved.clamp(least, greatest)));
+}
+
+OtherRounding::OtherRounding(const plan::Plan& task, const Nudge& by)
+    : task_(task), by_(by), is_kept_(task.tensors.size(), false) {
+  std::set<int> before;
+  for (const plan::PlanParameter& parameter : task.parameters)
+    before.insert(plan::analysis::storage_of(task, parameter.tensor));
+  for (const int input : input_tensors(task))
+    before.insert(plan::analysis::storage_of(task, input));
+  for (const plan::PlanStep& step : task.steps) {
+    if (step.phase == plan::Phase::forward) continue;
+    if (const auto* call = std::get_if<plan::AtenCall>(&step.action))
+      for (const int index : call->outputs)
+        if (index >= 0) before.insert(plan::analysis::storage_of(task, index));
+  }
+  for (std::size_t k = 0; k < is_kept_.size(); ++k)
+    is_kept_[k] = before.contains(plan::analysis::storage_of(task, static_cast<int>(k)));
+}
+
+void OtherRounding::after_step(std::size_t step, tensors::TensorTable& tensors) const {
+  const auto* call = std::get_if<plan::AtenCall>(&task_.steps.at(step).action);
+  if (call == nullptr) return;
+  for (const int index : call->outputs) {
+    if (index < 0 || !is_made(index)) continue;
+    at::Tensor& made = tensors::tensor_at(tensors, index);
+    if (made.defined()) round_to_grid(by_, made);
+  }
+}
+
+bool OtherRounding::is_made(int tensor) const {
+  const auto index = static_cast<std::size_t>(tensor);
+  return index >= is_kept_.size() || !is_kept_[index];  // the Python reference's outputs come last
+}
+
+std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
+                                     const tensors::TensorTable& tensors) {
+  std::vector<int> indices;
+  plan::append_tensors(outputs, indices);
+  std::vector<at::Tensor> flat;
+  for (const int index : indices) flat.push_back(tensors::tensor_at(tensors, index));
+  return flat;
+}
+
+std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
+                                              const std::vector<at::Tensor>& reference,
+                                              const compare::CompareOptions& how) {
+  if (candidate.size() != reference.size()) return {};
+  std::vector<ElementValues> few;
+  std::int64_t all = 0;
+  for (std::size_t k = 0; k < reference.size(); ++k) {
+    if (!is_comparable(candidate[k], reference[k])) return {};
+    if (reference[k].numel() == 0) continue;
+    const at::Tensor got = as_numbers(candidate[k]), expected = as_numbers(reference[k]);
+    ElementValues wrong{.output = k};
+    if (reference[k].is_floating_point()) {
+      wrong.tolerance = how.tolerance.value;
+      wrong.unit = unit_of(expected, how.unit);
+    }
+    wrong.elements = wrong_mask(got, expected, wrong).nonzero().reshape({-1}).cpu();
+    const std::int64_t count = wrong.elements.numel();
+    all += count;
+    if (count > std::max<std::int64_t>(1, expected.numel() / kOneIn) || all > kMostAsked) return {};
+    if (count == 0) continue;
+    wrong.values = got.index_select(0, wrong.elements.to(got.device())).cpu();
+    few.push_back(std::move(wrong));
+  }
+  return few;
+}
+
+std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
+                                     const std::vector<at::Tensor>& outputs) {
+  std::vector<ElementValues> values;
+  for (const ElementValues& each : elements) {
+    if (each.output >= outputs.size() || !outputs[each.output].defined()) return {};
+    const at::Tensor numbers = as_numbers(outputs[each.output]);
+    values.push_back({.output = each.output,
+                      .elements = each.elements,
+                      .values = numbers.index_select(0, each.elements.to(numbers.device())).cpu()});
+  }
+  return values;
+}
+
+void write_values(const std::vector<ElementValues>& values, const Sides& sides,
+                  const tensors::TensorTable& exact) {
+  std::vector<int> indices;
+  plan::append_tensors(sides.task().outputs, indices);
+  const OtherRounding rounding(sides.config.task, {});
+  const auto write = [](const ElementValues& each, const at::Tensor& tensor) {
+    if (!tensor.defined() || at::has_internal_overlap(tensor) == at::MemOverlap::Yes) return;
+    const at::Tensor numbers = as_numbers(tensor).clone();
+    numbers.index_copy_(0, each.elements.to(numbers.device()), each.values.to(numbers.device()));
+    tensor.copy_(numbers.reshape(tensor.sizes()));
+  };
+  for (const ElementValues& each : values) {
+    const int index = indices.at(each.output);
+    if (!rounding.is_made(index)) continue;
+    write(each, tensors::tensor_at(sides.reference.tensors(), index));
+    if (!exact.empty()) write(each, tensors::tensor_at(exact, index));
+  }
+}
+
+JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first)
+    : wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
+  for (ElementValues& each : best_) each.values = each.values.clone();
+  for (const ElementValues& each : wanted_) {
+    found_.emplace_back(static_cast<std::size_t>(each.values.numel()), false);
+    all_ += each.values.numel();
+  }
+  left_ = all_;
+}
+
+void JumpSearch::add(const std::vector<ElementValues>& values) {
+  ++rounds_;
+  if (values.size() != wanted_.size() || first_.size() != wanted_.size()) return;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (values[k].values.numel() != wanted_[k].values.numel()) return;
+    const double *now = values[k].values.const_data_ptr<double>(),
+                 *first = first_[k].values.const_data_ptr<double>(),
+                 *wanted = wanted_[k].values.const_data_ptr<double>();
+    double* best = best_[k].values.mutable_data_ptr<double>();
+    for (std::size_t n = 0; n < found_[k].size(); ++n) {
+      if (found_[k][n]) continue;
+      const double unit = wanted_[k].allowed(wanted[n]);
+      if (!(std::abs(now[n] - wanted[n]) <= unit) || !(std::abs(now[n] - first[n]) > kJump * unit))
+        continue;
+      best[n] = now[n];
+      found_[k][n] = true;
+      --left_;
+    }
+  }
+}
+
+std::vector<ElementValues> JumpSearch::adopted() const {
+  return left_ == 0 && all_ > 0 ? best_ : std::vector<ElementValues>();
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,130 @@
+#include "gym/trial/jumps.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+at::Tensor on_grid(at::Tensor tensor, int round) {
+  round_to_grid(jump_nudge(round), tensor);
+  return tensor;
+}
+
+at::Tensor numbers(at::ScalarType type) {
+  at::manual_seed(11);
+  return at::randn({4096}, at::dtype(type)) * 37;
+}
+
+ElementValues at_elements(std::initializer_list<double> values, double tolerance = 0) {
+  const std::vector<double> list(values);
+  return {.elements = at::arange(static_cast<std::int64_t>(list.size())),
+          .values = at::tensor(list, at::kDouble),
+          .tolerance = tolerance,
+          .unit = tolerance > 0 ? 1.0 : 0.0};
+}
+
+TEST(RoundToGrid, MovesByFewRoundingsAndASecondTimeByNone) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
+                                              : std::numeric_limits<double>::epsilon();
+    const at::Tensor before = numbers(type);
+    for (int round = 0; round < kJumpRounds; ++round) {
+      const at::Tensor after = on_grid(before.clone(), round);
+      const at::Tensor moved = (after - before).abs() / before.abs();
+      EXPECT_LE(moved.max().item<double>(), 32.5 * epsilon);
+      EXPECT_GT(after.ne(before).sum().item<std::int64_t>(), 3000);
+      EXPECT_TRUE(at::equal(on_grid(after.clone(), round), after));
+    }
+  }
+}
+
+TEST(RoundToGrid, MovesNumbersUpAndDownFromRoundToRound) {
+  const at::Tensor before = numbers(at::kFloat);
+  at::Tensor up = at::zeros({4096}, at::kBool), down = at::zeros({4096}, at::kBool);
+  for (int round = 0; round < kJumpRounds; ++round) {
+    const at::Tensor after = on_grid(before.clone(), round);
+    up.logical_or_(after.gt(before));
+    down.logical_or_(after.lt(before));
+  }
+  EXPECT_GT(up.logical_and(down).sum().item<std::int64_t>(), 4080);
+}
+
+TEST(RoundToGrid, KeepsTheOrderAndWhatSelectionsChoose) {
+  const at::Tensor before = numbers(at::kFloat).view({64, 64});
+  const at::Tensor after = on_grid(before.clone(), 1);
+  const at::Tensor sorted = std::get<0>(before.flatten().sort());
+  const at::Tensor later = on_grid(sorted.clone(), 1);
+  EXPECT_TRUE(later.slice(0, 1).ge(later.slice(0, 0, -1)).all().item<bool>());
+  EXPECT_TRUE(at::equal(on_grid(before.clone().view({4096}), 1), after.flatten()));
+}
+
+TEST(RoundToGrid, LeavesWholeNumbersSpecialsAndOtherTypes) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const at::Tensor fixed = at::tensor({0.0, -3.0, 127.0, inf, -inf, 1e9, 0.3}, at::kFloat);
+  const at::Tensor after = on_grid(fixed.clone(), 0);
+  EXPECT_TRUE(at::equal(after.slice(0, 0, 6), fixed.slice(0, 0, 6)));
+  EXPECT_EQ(after[6].item<float>(), 0.3F);  // alone, it is the least and the largest
+  const at::Tensor half = at::randn({64}, at::kHalf);
+  EXPECT_TRUE(at::equal(on_grid(half.clone(), 0), half));
+}
+
+TEST(RoundToGrid, StaysWithinTheValuesOfTheTensor) {
+  at::manual_seed(5);
+  const at::Tensor before = at::rand({1 << 16});
+  for (int round = 0; round < 8; ++round) {
+    const at::Tensor after = on_grid(before.clone(), round);
+    EXPECT_LE(after.max().item<float>(), before.max().item<float>());
+    EXPECT_GE(after.min().item<float>(), before.min().item<float>());
+  }
+}
+
+TEST(FewWrongElements, FindsThemAmongManyRightOnes) {
+  const at::Tensor expected = at::arange(4096, at::kInt);
+  at::Tensor got = expected.clone();
+  got[7] = 8;
+  got[4000] = 3999;
+  const auto few = few_wrong_elements({got}, {expected}, {});
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_TRUE(at::equal(few[0].elements, at::tensor({7, 4000}, at::kLong)));
+  EXPECT_TRUE(at::equal(few[0].values, at::tensor({8.0, 3999.0}, at::kDouble)));
+}
+
+TEST(FewWrongElements, NamesNoneWhereManyAreWrongOrTypesDiffer) {
+  const at::Tensor expected = at::arange(4096, at::kInt);
+  EXPECT_TRUE(few_wrong_elements({expected + expected.lt(65)}, {expected}, {}).empty());
+  EXPECT_TRUE(few_wrong_elements({expected.to(at::kLong) + 1}, {expected}, {}).empty());
+  EXPECT_TRUE(few_wrong_elements({expected}, {expected}, {}).empty());
+}
+
+TEST(JumpSearch, AdoptsAValueThatTheReferenceAlsoHas) {
+  JumpSearch search({at_elements({4, -2})}, {at_elements({3, -3})});
+  search.add({at_elements({3, -2})});
+  EXPECT_FALSE(search.is_over());
+  EXPECT_TRUE(search.adopted().empty());
+  search.add({at_elements({4, -3})});
+  EXPECT_TRUE(search.is_over());
+  ASSERT_EQ(search.adopted().size(), 1U);
+  EXPECT_TRUE(at::equal(search.adopted()[0].values, at::tensor({4.0, -2.0}, at::kDouble)));
+}
+
+TEST(JumpSearch, AdoptsNothingThatTheReferenceNeverHas) {
+  JumpSearch search({at_elements({5})}, {at_elements({3})});
+  for (int round = 0; round < kRoundsWithoutJump; ++round) search.add({at_elements({4})});
+  EXPECT_TRUE(search.is_over());
+  EXPECT_TRUE(search.adopted().empty());
+}
+
+TEST(JumpSearch, AdoptsNoSmoothChange) {
+  JumpSearch search({at_elements({1.0005}, 1e-4)}, {at_elements({1}, 1e-4)});
+  search.add({at_elements({1.0004}, 1e-4)});
+  EXPECT_TRUE(search.adopted().empty());
+  JumpSearch jump({at_elements({1.1}, 1e-4)}, {at_elements({1}, 1e-4)});
+  jump.add({at_elements({1.10001}, 1e-4)});
+  ASSERT_EQ(jump.adopted().size(), 1U);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial
