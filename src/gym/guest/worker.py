@@ -10,6 +10,8 @@ import time
 
 from tritonsmith_guest import frames, triton_language
 
+# The exit code of a worker whose program was killed, perhaps for lack of memory. In C++: kProgramKilled of compiler_pool.h.
+PROGRAM_KILLED = 75
 LOADERS = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
 
