@@ -4,8 +4,9 @@
 A layer may include only the layers listed for it (the arrows of ARCHITECTURE.md); nothing includes cli. Layers are
 folders of src/. gym/, model/ and train/ have inner layers, and `gym/plan/analysis` is another layer than `gym/plan`. The
 table is in order: a layer's row names only rows above it, so there is no cycle. Tests and testing/ folders may also use
-what TESTS_MAY_INCLUDE lists.
+what TESTS_MAY_INCLUDE lists. The guests' shared Python names no kernel language, but for its list of languages.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -233,8 +234,47 @@ def folder_problems():
         yield f"src/{folder}: {large[folder]} sources, at most {MAX_SOURCES}: give it folders of its own"
 
 
+def imported_guest_modules(tree: ast.AST) -> set:
+    """Returns the modules of the guests' package that a Python source imports."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("tritonsmith_guest."))
+        elif isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == "tritonsmith_guest"):
+            module = (node.module or "").removeprefix("tritonsmith_guest").lstrip(".")
+            found.update([module.split(".")[0]] if module else [alias.name for alias in node.names])
+    return found
+
+
+def words_of(tree: ast.AST) -> set:
+    """Returns the words of a Python source's names and texts in lower case, such as "triton" of `triton_language`. Comments and
+    docstrings may name a language as an example."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {id(node.body[0].value) for node in ast.walk(tree)
+                  if isinstance(node, documented) and ast.get_docstring(node) is not None}
+    texts = [value for node in ast.walk(tree) if id(node) not in docstrings
+             for _, value in ast.iter_fields(node) if isinstance(value, str)]
+    return {word.lower() for text in texts for word in re.findall("[A-Z]?[a-z0-9]+|[A-Z]+", text)}
+
+
+def language_problems():
+    """Finds the guests' shared modules that know a kernel language. Only their list of languages may."""
+    modules = {folder.parent.name: {path.stem for path in folder.glob("*.py")} for folder in SRC.glob("gym/language/*/guest")}
+    for path in sorted(SRC.glob("gym/guest/**/*.py")):
+        if path.name == "languages.py" or is_test(path.as_posix()):
+            continue
+        name, tree = path.relative_to(SRC).as_posix(), ast.parse(path.read_text())
+        imported, words = imported_guest_modules(tree), words_of(tree)
+        for language, own in modules.items():
+            for module in sorted(imported & own):
+                yield f"src/{name}: imports {module}, which is {language}'s own: ask the objects of languages.py"
+            if language in words:
+                yield f"src/{name}: names {language}: ask the objects of languages.py"
+
+
 def problems():
     yield from order_problems()
+    yield from language_problems()
     yield from class_problems()
     yield from folder_problems()
     for path in sorted(SRC.rglob("*")):

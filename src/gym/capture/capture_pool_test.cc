@@ -407,9 +407,9 @@ TEST(CompilerPool, AJobHasABudgetOfCompileTime) {
   EXPECT_THAT(told(pool->compile_now({.code = "another job's"})), StartsWith("kernel"));
 }
 
-TEST(CompilerPool, WhoeverKillsPtxasTwiceMayBeAnother) {
+TEST(CompilerPool, WhoeverKillsACompilersProgramTwiceMayBeAnother) {
   const auto pool = pool_of({.slots = 1});
-  EXPECT_THAT(told(pool->compile_now({.code = "exit 75"})),
+  EXPECT_THAT(told(pool->compile_now({.code = "lose_program"})),
               StartsWith("failure killed: the compiler was killed twice"));
   EXPECT_THAT(told(pool->compile_now({.code = "exit 70"})), StartsWith("failure compile_crash"));
 }

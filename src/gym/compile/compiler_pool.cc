@@ -15,7 +15,6 @@ constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20;
 constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
 constexpr auto kGreetTime = std::chrono::seconds(30);
 constexpr int kMaxAttempts = 2;
-constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/language/triton/guest/compiler.py
 
 std::string request_text(const CompileRequest& request) {
   Json json = {{std::string(name_of(request.language)), request.code},
@@ -266,7 +265,7 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   }
   const auto status = worker.guest->status();
   const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
-                      status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
+                      status == ExitStatus{ExitStatus::Kind::exited, kProgramKilled};
   sandbox::CandidateFailure failure{
       .stage = Stage::captured,
       .error = sandbox::error_of_end(end, worker.guest->status(), limits_)};

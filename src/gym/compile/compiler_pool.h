@@ -14,6 +14,10 @@
 
 namespace tritonsmith::gym::compile {
 
+// The exit code of a worker whose program, such as an assembler, was killed: PROGRAM_KILLED in
+// gym/guest/worker.py.
+inline constexpr int kProgramKilled = 75;
+
 class CompilerPool {
  public:
   static Result<CompilerPool> make(const CompilerLimits& limits);

@@ -1,6 +1,6 @@
 """The package `tritonsmith_guest` holds the Python that the gym runs in guests and compile workers.
 
-The zygote and its guests use `warm` and `capture`. Compile workers use `compiler`. None of these makes a CUDA context.
+The zygote and its guests use `warm` and `capture`. Compile workers use `compile_jobs`. None of these makes a CUDA context.
 `python_reference` is the Python reference: it runs trusted tasks beside a referee, on the referee's GPU.
 """
 

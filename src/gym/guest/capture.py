@@ -19,9 +19,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import device_properties, evaluation_mode, guards, launches, memory, process_answers, streams, whole_operators
+from . import device_properties, evaluation_mode, guards, memory, process_answers, streams, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .kept_state import KeptState
+from .languages import LANGUAGES
 from .later_calls import LaterCalls
 from .recorder import Recorder
 from .source_module import load_module, register_source
@@ -41,7 +42,7 @@ class Session:
         device_properties.become(request.get("target", "sm_90"), request.get("device"))
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.recorder = Recorder(self.path, self.fake_mode, seeds=request["role"] == "candidate")
-        self.launches = launches.Launches(self.recorder)
+        self.kernels = []  # the plan's "kernels"
         self.known = {index: constant_of(facts[0], request["tensors"][index])
                       for index, *facts in request.get("known", []) if len(facts) == 1}
         self.bounds = {index: facts for index, *facts in request.get("known", []) if len(facts) == 2}
@@ -53,7 +54,8 @@ class Session:
         whole_operators.set_recorder(recorder)
         streams.begin()
         process_answers.begin_capture()
-        launches.set_launches(self.launches)
+        for language in LANGUAGES:
+            language.begin_capture(recorder, self.kernels)
         memory.set_tensors(recorder.tensors)
         try:
             watched = contextlib.nullcontext() if self.request["role"] == "task" else guards.hidden(self.path)
@@ -61,7 +63,8 @@ class Session:
                 plan = self.phases()
         finally:
             whole_operators.set_recorder(None)
-            launches.set_launches(None)
+            for language in LANGUAGES:
+                language.end_capture()
             memory.set_tensors(None)
         if CaptureStop.first:
             raise CaptureStop.first
@@ -87,7 +90,7 @@ class Session:
         known = known_values(inputs, self.recorder) if is_task else []
         plan = {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
                 "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
-                "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps}
+                "parameters": parameters, "kernels": self.kernels, "steps": self.recorder.steps}
         if known:
             plan["known"] = known
         if is_task:
@@ -97,7 +100,7 @@ class Session:
         self.where = self.recorder.phase = "forward"
         state = KeptState(model, module)
         before = state.snapshot() if is_task else None
-        later = LaterCalls(self.recorder, self.launches.kernels, inputs, None if is_task else state, self.request["source"],
+        later = LaterCalls(self.recorder, self.kernels, inputs, None if is_task else state, self.request["source"],
                            numbers_differ=self.request.get("first_call_only", False))
         out = call(model, inputs)
         self.where = "outputs"

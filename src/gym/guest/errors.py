@@ -4,7 +4,7 @@ import linecache
 import re
 import sys
 
-from . import triton_language
+from .languages import LANGUAGES
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # what a terminal reads as a colour or a movement
 
@@ -61,9 +61,10 @@ def describe_exception(error, path, where):
         return describe(error.error_class, error.message, path, error.line or line_of(error, path))
     if isinstance(error, SyntaxError) and error.filename == path:
         return describe("syntax_error", f"{type(error).__name__}: {error.msg}", path, error.lineno or 0)
-    if triton_language.is_own_error(error):
-        message, line = triton_language.message_and_line(error, path)
-        return describe("compile_error", message, path, line)
+    for language in LANGUAGES:
+        if language.is_own_error(error):
+            message, line = language.message_and_line(error, path)
+            return describe("compile_error", message, path, line)
     if isinstance(error, ImportError) and where == "import":
         return describe("import_error", f"{type(error).__name__}: {text_of(error)}", path, line_of(error, path))
     name = type(error).__name__

@@ -30,6 +30,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from . import integrity
 from .errors import CaptureStop
+from .languages import PACKAGES
 
 # Attributes that lead from an object into the process.
 INNER = {"__globals__", "__code__", "__closure__", "__builtins__", "__subclasses__", "__loader__", "__spec__", "__mro__",
@@ -240,7 +241,7 @@ def guarded_start(thread):
 
 
 # Modules that a candidate may import by a computed name.
-COMMON = {"torch", "triton", "numpy", "math", "functools", "itertools", "typing", "dataclasses", "contextlib", "collections"}
+COMMON = {"torch", *PACKAGES, "numpy", "math", "functools", "itertools", "typing", "dataclasses", "contextlib", "collections"}
 # Names under which other judges keep the task. A file may import the task's inputs without using them.
 TASK_MODULES = ("reference", "task")
 

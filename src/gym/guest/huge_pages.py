@@ -1,8 +1,8 @@
 """Moves the zygote's memory into huge pages once, when the zygote is warm.
 
-A fork copies the page tables of all private memory, and an exit frees them. torch and triton leave 260 MB of objects: for
-these, a fork or an exit takes about 10 ms with 4 KiB pages and 2 ms with 2 MiB pages. Linux before 6.1 cannot do this,
-and then only the speed differs.
+A fork copies the page tables of all private memory, and an exit frees them. torch and the kernel languages leave 260 MB of
+objects: for these, a fork or an exit takes about 10 ms with 4 KiB pages and 2 ms with 2 MiB pages. Linux before 6.1 cannot do
+this, and then only the speed differs.
 """
 
 import ctypes

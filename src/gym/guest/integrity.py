@@ -1,5 +1,5 @@
-"""Finds out whether a candidate replaced something that is not its own: a function of torch or of the kernel language, a builtin, or the
-recorder's methods.
+"""Finds out whether a candidate replaced something that is not its own: a function of torch or of a kernel
+language, a builtin, or the recorder's methods.
 
 Nothing that a candidate replaces can change a verdict, because a plan is replayed without Python. But it is a candidate that
 tries, and inspection may have missed how.
@@ -14,14 +14,15 @@ from types import (BuiltinFunctionType, FunctionType, GetSetDescriptorType, Meth
 
 import torch
 
-from . import triton_language
 from .errors import CaptureStop
+from .languages import LANGUAGES
 
 MODULES = ("torch", "torch.cuda", "torch.nn", "torch.nn.functional", "torch.nn.modules.module", "torch.nn.init", "torch.random",
            "torch.linalg", "torch.testing", "torch.autograd", "torch.utils._pytree", "torch.overrides",
-           *triton_language.WATCHED_MODULES, "math", "time", "random", "statistics", "functools", "operator")
+           *(name for language in LANGUAGES for name in language.WATCHED_MODULES),
+           "math", "time", "random", "statistics", "functools", "operator")
 CLASSES = (torch.Tensor, torch.nn.Module, torch.nn.Linear, torch.nn.Parameter,
-           *triton_language.watched_classes(), torch.autograd.Function)
+           *(one for language in LANGUAGES for one in language.watched_classes()), torch.autograd.Function)
 KINDS = (FunctionType, BuiltinFunctionType, type, ModuleType, staticmethod, classmethod, property, MethodDescriptorType,
          GetSetDescriptorType, WrapperDescriptorType)
 

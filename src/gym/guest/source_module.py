@@ -1,4 +1,5 @@
-"""Turns source text into a Python module whose text tracebacks and inspect.getsource can read. Triton needs the latter."""
+"""Turns source text into a Python module whose text tracebacks and inspect.getsource can read. A kernel language may need
+the latter, as Triton does."""
 
 import linecache
 import sys

@@ -5,10 +5,11 @@ import importlib
 import logging
 import warnings
 
-from tritonsmith_guest import bytecode, triton_language
+from tritonsmith_guest import bytecode
+from tritonsmith_guest.languages import LANGUAGES
 
 # Importing these modules imports everything that warm() needs from the environment.
-LARGE_MODULES = ["torch", "torch._dynamo", *triton_language.MODULES]
+LARGE_MODULES = ["torch", "torch._dynamo", *(name for language in LANGUAGES for name in language.MODULES)]
 
 
 def preload(bytecode_folder, names=LARGE_MODULES):
@@ -20,7 +21,7 @@ def preload(bytecode_folder, names=LARGE_MODULES):
 
 
 def warm(thorough=True):
-    """Imports torch and the kernel language, installs the virtual GPU, and captures samples once. Never makes a CUDA context."""
+    """Imports torch and the kernel languages, installs the virtual GPU, and captures samples once. Never makes a CUDA context."""
     import torch
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
@@ -28,12 +29,14 @@ def warm(thorough=True):
     from . import guards, own_operators, process_answers, virtual_gpu, whole_operators
     virtual_gpu.install()
     whole_operators.install()
-    triton_language.install()
+    for language in LANGUAGES:
+        language.install()
     own_operators.install()
     process_answers.install()
     guards.install()
     if thorough:
-        triton_language.warm_up(captured)
+        for language in LANGUAGES:
+            language.warm_up(captured)
     gc.collect()
     gc.freeze()
 

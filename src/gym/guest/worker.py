@@ -2,21 +2,24 @@
 
 The worker is jailed because it parses hostile IR. It keeps its memory from one kernel to the next. So tritonsmith lets it
 serve a bounded number of requests and then has the zygote fork a fresh one. tritonsmith detects time-outs and crashes.
-The worker may start two programs: ptxas, and cuobjdump for edited PTX.
+The worker may start only the programs of a language's compiler, such as an assembler.
 """
 
 import os
 import time
 
-from tritonsmith_guest import frames, triton_language
+from tritonsmith_guest import frames
+from tritonsmith_guest.languages import LANGUAGES
 
+# The exit code of a worker whose program was killed, perhaps for lack of memory. In C++: kProgramKilled of compiler_pool.h.
+PROGRAM_KILLED = 75
 LOADERS = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
 
 def programs():
-    """Returns the programs that a worker may execute: those of the kernel language, and the dynamic loader."""
-    own = triton_language.programs()
-    if own is None:
+    """Returns the programs that a worker may execute: those of the kernel languages, and the dynamic loader."""
+    own = [program for language in LANGUAGES for program in language.programs()]
+    if not own:
         return []
     return [*own, *(os.path.realpath(path) for path in LOADERS if os.path.exists(path))]
 

@@ -4,12 +4,12 @@ Theory of operation
 -------------------
     tritonsmith (C++, one poll loop: gym/capture/)
       |  control socket (fd 3): "fork", "kill" down; "ready", "forked", "exited" up
-      zygote   this file. pid 1 of its own PID namespace where permitted; torch and triton imported and
-      |        warmed, no CUDA context, one thread, no secret in its memory (guests inherit all of it).
+      zygote   this file. pid 1 of its own PID namespace where permitted; torch and the kernel languages
+      |        imported and warmed, no CUDA context, one thread, no secret in its memory (guests inherit all of it).
       |        stderr is a pipe that tritonsmith keeps the tail of.
       +- guest     one per candidate. Its first act is the jail; then it reads one request from its own
       |            socket, captures, writes one reply and ends.
-      +- worker    long lived, jailed likewise but able to start ptxas and cuobjdump: worker.py.
+      +- worker    long lived, jailed likewise but able to start a compiler's programs: worker.py.
 
 tritonsmith makes each guest's socket pair and output pipes, and sends one end of each with "fork". The zygote keeps none
 of them, so the other ends close when the guest dies. Only the zygote reaps. It reports the wait status on the control
@@ -33,7 +33,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tritonsmith_guest import frames, huge_pages, triton_language, worker
+from tritonsmith_guest import frames, huge_pages, languages, worker
 from tritonsmith_guest.jail import Jail, JailRefused
 
 CONTROL_FD = 3
@@ -113,7 +113,7 @@ class Zygote:
 
     def warm_up(self):
         warm = tempfile.mkdtemp(prefix="zygote-", dir=self.folders)
-        os.environ.update(HOME=warm, TMPDIR=warm, **triton_language.environment(warm))
+        os.environ.update(HOME=warm, TMPDIR=warm, **languages.environment(warm))
         self.capture = importlib.import_module(self.config["capture_module"]).capture
         self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
         self.warm_module.warm()
@@ -132,7 +132,7 @@ class Zygote:
 
     @staticmethod
     def versions():
-        return {name: getattr(sys.modules.get(name), "__version__", "") for name in ("torch", "triton")}
+        return {name: getattr(sys.modules.get(name), "__version__", "") for name in ("torch", *languages.PACKAGES)}
 
     # The loop.
 
@@ -220,7 +220,7 @@ class Zygote:
     def settle_in(self, folder):
         """Sets what must differ between guests: folders, and the seeds of the random generators."""
         os.environ.update(HOME=folder, TMPDIR=folder, TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor",
-                          **triton_language.environment(folder))
+                          **languages.environment(folder))
         tempfile.tempdir = None
         os.chdir(folder)
         seed = int.from_bytes(os.urandom(4), "little")

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "gym/compile/occupancy.h"
 #include "gym/judge/advice.h"
+#include "gym/language/registry/languages.h"
 
 namespace tritonsmith::gym::judge {
 namespace {
@@ -84,12 +85,11 @@ const compile::CompiledKernel* compiled_kernel(const CompileUnit& unit) {
   return unit.outcome ? std::get_if<compile::CompiledKernel>(&unit.outcome->result) : nullptr;
 }
 
-// Says whether the kernel needs more of the chip than there is. Triton's autotuner skips such
-// configs and reports all other failures to the user.
+// Says whether the kernel needs more of the chip than there is.
 bool does_not_fit(const CompileUnit& unit) {
   const auto* failure = compile_failure(unit);
-  return failure != nullptr && (failure->error.error_class == ErrorClass::out_of_resources ||
-                                failure->error.message.starts_with("ptxas"));
+  return failure != nullptr &&
+         language::language_of(unit.request.language).does_not_fit(failure->error);
 }
 
 std::set<std::size_t> unfit_kernels(const JobProgress& progress) {

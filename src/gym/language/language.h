@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/verdict.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/plan/plan.h"
 
@@ -61,6 +62,10 @@ class Language {
   // Checks that an edit may take the place of the compiler's own text: it has the same kernel, with
   // the same parameters and launch bounds.
   virtual Status check_edit(std::string_view original, std::string_view edited) const = 0;
+
+  // Says whether the compiler's error means that the kernel needs more of the chip than there is. The
+  // language's autotuner skips such a config, and reports all other errors to its user.
+  virtual bool does_not_fit(const VerdictError& error) const = 0;
 
   virtual std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes) const = 0;
   virtual std::unique_ptr<GpuExecutor> make_gpu_executor(const cuda::Driver& driver) const = 0;

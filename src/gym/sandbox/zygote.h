@@ -28,7 +28,7 @@ struct GuestModules {
   std::vector<std::string> packages;  // folders put on Python's path, before all others
   std::string warm = "tritonsmith_guest.warm";
   std::string capture = "tritonsmith_guest.capture";
-  std::string compiler = "tritonsmith_guest.compiler";
+  std::string compiler = "tritonsmith_guest.compile_jobs";
 };
 
 struct ZygoteOptions {

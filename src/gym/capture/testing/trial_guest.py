@@ -30,6 +30,9 @@ def compile_kernel(request):
     words = request["ttir"].split()
     if words[0] == "crash" or (words[0] == "crash_once" and not os.path.exists(words[1])):
         os.kill(os.getpid(), signal.SIGSEGV)
+    if words[0] == "lose_program":
+        from tritonsmith_guest.worker import PROGRAM_KILLED
+        os._exit(PROGRAM_KILLED)
     if words[0] == "exit":
         os._exit(int(words[1]))
     if words[0] == "hang":

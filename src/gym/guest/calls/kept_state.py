@@ -27,8 +27,8 @@ import weakref
 
 import torch
 
-from . import triton_language
 from .guards import FAKE, Watch
+from .languages import PACKAGES
 from .set_forward import Container, Number, Text, numbers_of_flags
 
 NODES = 20000  # a snapshot stops there
@@ -51,7 +51,6 @@ PLAIN = {object, dict, list, tuple, set, frozenset, int, float, str, bytes, Base
          collections.defaultdict, collections.OrderedDict, weakref.ProxyType, slice, operator.itemgetter, operator.attrgetter,
          operator.methodcaller, torch.Size, type(int | str), types.BuiltinFunctionType, re.Pattern, type(threading.Lock()),
          type(threading.RLock())}
-KERNELS = triton_language.MODULES[0]  # objects of this package, such as kernels, hold caches of their own
 SETS_ATTRIBUTE = dis.opmap["STORE_ATTR"]
 HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of a type
 
@@ -357,7 +356,7 @@ class KeptState:
     def visit_instance(self, found, value, kind, path):
         """Visits the attributes of an instance, and whatever else it refers to."""
         attributes = attributes_of(value)
-        if module_of(kind).startswith(KERNELS):
+        if module_of(kind).startswith(PACKAGES):  # objects of languages, such as kernels, hold caches of their own
             self.visit_numbers(found, attributes)
             self.kernels.add(id(attributes.get("fn")))
             self.push([(inner, (path, name), None, None) for name, inner in attributes.items()

@@ -216,8 +216,8 @@ class Repetition:
         return True
 
     def without_numbers(self, value):
-        """Returns a step or a part of one without its numbers. Triton compiles a kernel anew for some numbers, so its name stands
-        for it."""
+        """Returns a step or a part of one without its numbers. A language may compile a kernel anew for some numbers, as Triton
+        does, so the kernel's name stands for it."""
         if isinstance(value, dict) and not NUMBERS.isdisjoint(value):
             return {}
         if isinstance(value, dict):

@@ -14,6 +14,7 @@ import torch
 from . import addresses, gradients, graphs, memory, streams, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
+from .languages import TITLES
 from .streams import VirtualEvent, VirtualStream
 
 
@@ -60,7 +61,7 @@ def compiled(model=None, *args, **kwargs):
 
     def refused(*args, **kwargs):
         raise CaptureStop("not_captured", "a function that torch.compile has compiled is called, so another compiler would "
-                                          "write what it computes; write that as a Triton kernel, or leave torch.compile out")
+                                          f"write what it computes; write that as a {TITLES} kernel, or leave torch.compile out")
     if isinstance(model, torch.nn.Module):
         model = copy.copy(model)
         model.forward = refused

@@ -63,6 +63,10 @@ class TritonLanguage final : public Language {
   Status check_edit(std::string_view original, std::string_view edited) const override {
     return ptx::check_edited_ptx(original, edited);
   }
+  // ptxas fails where a config needs more registers or shared memory than the chip has.
+  bool does_not_fit(const VerdictError& error) const override {
+    return error.error_class == ErrorClass::out_of_resources || error.message.starts_with("ptxas");
+  }
   std::unique_ptr<KernelExecutor> make_cpu_executor(FreeBytes free_bytes) const override {
     return make_evaluate_executor(std::move(free_bytes));
   }

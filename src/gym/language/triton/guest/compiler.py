@@ -25,6 +25,7 @@ from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 
 from . import assembly
 from .device_properties import chip_of
+from .worker import PROGRAM_KILLED
 
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
 # tl.debug_barrier, whose name depends on Triton's version, and tl.assume.
@@ -48,7 +49,6 @@ LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
 TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
 MEMORY = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOM", "RED", "LDGSTS", "UBLKCP", "UTMA")
 MOST_INSTRUCTIONS = 10
-PTXAS_KILLED = 75  # the worker's exit code if ptxas was killed; compiler_pool.cc knows it, too
 
 
 class Refused(Exception):
@@ -149,7 +149,7 @@ def run_ptxas(ptx, options, capability):
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
         if done.returncode < 0:  # tritonsmith finds the cause with a fresh worker
-            os._exit(PTXAS_KILLED if done.returncode == -signal.SIGKILL else 70)
+            os._exit(PROGRAM_KILLED if done.returncode == -signal.SIGKILL else 70)
         if done.returncode:
             raise Refused("compile_error", f"ptxas: {done.stderr.strip()[-1500:] or done.returncode}")
         with open(cubin, "rb") as file:

@@ -16,7 +16,7 @@ from triton._C.libtriton import llvm  # noqa: E402
 
 import candidate_modules  # noqa: E402
 from captures import capture_candidate, good_plan  # noqa: E402
-from tritonsmith_guest import libdevice  # noqa: E402
+from tritonsmith_guest import compiler, libdevice, worker  # noqa: E402
 from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
 
 
@@ -43,6 +43,15 @@ class Compiler(unittest.TestCase):
                                         options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
+
+    def test_a_worker_whose_ptxas_was_killed_ends_with_an_exit_code_of_its_own(self):
+        kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}
+        for signal_number, exit_code in ((9, worker.PROGRAM_KILLED), (11, 70)):
+            done = mock.Mock(returncode=-signal_number, stderr="")
+            with mock.patch.object(compiler.subprocess, "run", return_value=done), \
+                    mock.patch.object(compiler.os, "_exit", side_effect=SystemExit) as ended:
+                self.assertRaises(SystemExit, compile_kernel, kernel)
+            ended.assert_called_once_with(exit_code)
 
     def test_an_excerpt_of_libdevice_gives_the_same_machine_code_as_the_whole(self):
         kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}

@@ -87,10 +87,10 @@ def words_of(config):
 class Launches:
     """Holds the launches of one capture: the kernels by specialisation, and the choices of a tuner while it runs."""
 
-    def __init__(self, recorder):
+    def __init__(self, recorder, kernels):
         self.recorder = recorder
-        self.kernels = []   # the plan's "kernels"
-        self.signatures = []  # for each kernel, the types of the arguments that have a name
+        self.kernels = kernels  # the plan's "kernels", to which other languages add theirs
+        self.signatures = {}  # index of a kernel -> the types of the arguments that have a name
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.collected = None
         self.config = ""    # the config of the tuner's choice in words
@@ -211,9 +211,10 @@ class Launches:
             kernel["enable_fp_fusion"] = False
         if len(kernel["ttir"]) > IR_BYTES:
             raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds {IR_BYTES >> 20} MiB")
+        index = len(self.kernels)
         self.kernels.append(kernel)
-        self.signatures.append([signature[name] for name in names])
-        return len(self.kernels) - 1, names
+        self.signatures[index] = [signature[name] for name in names]
+        return index, names
 
     def encoded(self, types, values):
         encoded = []
