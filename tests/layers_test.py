@@ -20,6 +20,7 @@ BASE = ["base", "data"]
 GYM = {
     "wire": [],
     "plan": [],
+    "plan/operators": ["plan"],
     "language": ["plan"],
     "triton_ir/syntax": [],
     "triton_ir/hints": ["triton_ir/syntax"],
@@ -32,7 +33,6 @@ GYM = {
     "tensors": ["plan"],
     "compare": ["plan", "tensors"],
     "cuda": ["plan", "compare"],
-    "plan/operators": ["plan"],
     "plan/analysis": ["plan", "plan/operators"],
     "plan/faults": ["plan", "plan/operators", "plan/analysis"],
     "device": ["plan", "tensors", "compare", "cuda"],
@@ -156,7 +156,7 @@ LAYERS = {
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
-TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "verifier", "eval", "distil", "curate", "serve"}
+TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "verifier", "eval", "distil", "curate", "serve", "gym/plan/operators"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 MAX_METHODS, MAX_CLASS_LINES = 25, 400
 # The sources of a folder, without its tests.
