@@ -1,5 +1,6 @@
 #include "inspect/torch_functions.h"
 
+#include <algorithm>
 #include <array>
 
 #include "gym/plan/operators/operator_table.h"
@@ -24,6 +25,15 @@ bool is_torch_compute(std::string_view path) {
   for (const std::string_view prefix : {"torch.", "torch.Tensor."})
     if (path.starts_with(prefix) && computes_in_torch(path.substr(prefix.size()))) return true;
   return false;
+}
+
+bool judges_call(std::string_view method) {
+  constexpr auto kMethods = std::to_array<std::string_view>(
+      {"cpu",   "cuda",   "to",       "sum",    "mean",     "max",        "min",
+       "abs",   "sub",    "allclose", "eq",     "item",     "all",        "any",
+       "ne",    "numpy",  "clone",    "size",   "data_ptr", "contiguous", "isclose",
+       "equal", "tolist", "float",    "double", "detach",   "stride",     "is_contiguous"});
+  return std::ranges::find(kMethods, method) != kMethods.end();
 }
 
 }  // namespace tritonsmith::inspect

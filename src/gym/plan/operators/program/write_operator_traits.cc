@@ -1,6 +1,6 @@
-// Writes the traits of ATen operators that Python asks for as a Python module, to standard output. The
-// build runs it and puts `operator_traits.py` into the packages of the guest and of the pairs. So
-// operator_table.cc is the only place that says what an operator is.
+// Writes the traits of ATen operators that Python asks for as a Python module, to standard output.
+// The build runs it and puts `operator_traits.py` into the packages of the guest and of the pairs.
+// So operator_table.cc is the only place that says what an operator is.
 #include <fmt/format.h>
 
 #include <algorithm>
