@@ -21,6 +21,7 @@ BASE = ["base", "data"]
 GYM = {
     "wire": [],
     "plan": [],
+    "plan/operators": ["plan"],
     "language": ["plan"],
     "triton_ir/syntax": [],
     "triton_ir/hints": ["triton_ir/syntax"],
@@ -33,7 +34,6 @@ GYM = {
     "tensors": ["plan"],
     "compare": ["plan", "tensors"],
     "cuda": ["plan", "compare"],
-    "plan/operators": ["plan"],
     "plan/analysis": ["plan", "plan/operators"],
     "plan/faults": ["plan", "plan/operators", "plan/analysis"],
     "device": ["plan", "tensors", "compare", "cuda"],
@@ -125,7 +125,6 @@ LAYERS = {
     "data": ["base"],
     "hub": ["base"],
     "text": BASE,
-    "inspect": BASE,
     "curriculum/zoo": BASE,
     "curriculum": BASE + ["curriculum/zoo"],
     "datasets": BASE + ["text", "curriculum"],
@@ -133,6 +132,7 @@ LAYERS = {
     "reward/url": BASE,
     "report": BASE,
     **inner("gym", GYM, BASE),
+    "inspect": BASE + ["gym/plan/operators"],
     **inner("serve", SERVE, BASE + ["text", "reward", "gym/api", "gym/service"]),
     "serve": BASE + ["text", "reward", "gym/api", "serve/jobs"],
     "pairs": BASE + ["gym/api", "gym/sandbox", "gym/capture", "gym/compile", "gym/wire"],
@@ -157,7 +157,7 @@ LAYERS = {
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
-TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "verifier", "eval", "distil", "curate", "serve"}
+TORCH_FREE = {"base", "data", "hub", "text", "generate", "inspect", "curriculum", "datasets", "pairs", "modules", "reward", "report", "episode", "search", "verifier", "eval", "distil", "curate", "serve", "gym/plan/operators"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 MAX_METHODS, MAX_CLASS_LINES = 25, 400
 # The sources of a folder, without its tests.

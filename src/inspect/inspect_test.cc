@@ -70,6 +70,10 @@ TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
   EXPECT_EQ(in_forward("y = F.relu(y)"), Rules{"torch_compute"});
   EXPECT_EQ(in_forward("y = self.linear(y)"), Rules{"torch_compute"});
   EXPECT_EQ(in_forward("y = x.softmax(-1)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = torch.msort(y)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = x.nanmedian()"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = x.add_(x)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("n = torch.bincount(x)"), Rules{"torch_compute"});
   EXPECT_EQ(rejects(kImports + kKernel + model("y = F.relu(x)\n" + kLaunch + "return y\n"),
                     Policy::fused),
             Rules{});

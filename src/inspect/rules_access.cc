@@ -5,6 +5,7 @@
 
 #include "inspect/imports.h"
 #include "inspect/rules.h"
+#include "inspect/torch_functions.h"
 #include "inspect/triton_names.h"
 
 namespace tritonsmith::inspect {
@@ -223,16 +224,6 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// Methods that torch itself or a judge calls on a tensor. An object that overrides them can lie.
-bool is_tensor_method(std::string_view name) {
-  constexpr auto kMethods = std::to_array<std::string_view>(
-      {"cpu",   "cuda",   "to",       "sum",    "mean",     "max",        "min",
-       "abs",   "sub",    "allclose", "eq",     "item",     "all",        "any",
-       "ne",    "numpy",  "clone",    "size",   "data_ptr", "contiguous", "isclose",
-       "equal", "tolist", "float",    "double", "detach",   "stride",     "is_contiguous"});
-  return std::ranges::find(kMethods, name) != kMethods.end();
-}
-
 // True for `y.cpu = lambda: z`. False for `ctx.stride = 4`, which stores a number.
 bool becomes_function(const Candidate& candidate, const Use& use) {
   const NodeId assignment = candidate.tree.around(use.node, {"assignment"});
@@ -293,8 +284,8 @@ void find_monkeypatches(const Candidate& candidate, Places& places) {
     if (use.assigned && use.imported && attribute && !flag)
       places.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
     const bool own = use.path.starts_with("self.") || use.path.starts_with("ModelNew.");
-    if (use.assigned && attribute && !use.imported && !own &&
-        is_tensor_method(last_part(use.path)) && becomes_function(candidate, use))
+    if (use.assigned && attribute && !use.imported && !own && judges_call(last_part(use.path)) &&
+        becomes_function(candidate, use))
       places.add(use.node, fmt::format("`{}` makes a tensor answer otherwise", use.path));
   }
   find_patching_calls(candidate, places);

@@ -7,169 +7,10 @@
 
 #include "inspect/layers.h"
 #include "inspect/rules.h"
+#include "inspect/torch_functions.h"
 
 namespace tritonsmith::inspect {
 namespace {
-
-// Computing functions of torch and computing methods of tensors. Allocations, views, copies and
-// casts are not among them.
-constexpr auto kCompute = std::to_array<std::string_view>({"abs",
-                                                           "acos",
-                                                           "add",
-                                                           "addbmm",
-                                                           "addcdiv",
-                                                           "addcmul",
-                                                           "addmm",
-                                                           "addmv",
-                                                           "addr",
-                                                           "all",
-                                                           "amax",
-                                                           "amin",
-                                                           "any",
-                                                           "argmax",
-                                                           "argmin",
-                                                           "argsort",
-                                                           "asin",
-                                                           "atan",
-                                                           "atan2",
-                                                           "baddbmm",
-                                                           "batch_norm",
-                                                           "bincount",
-                                                           "bmm",
-                                                           "bucketize",
-                                                           "cdist",
-                                                           "ceil",
-                                                           "celu",
-                                                           "clamp",
-                                                           "clamp_max",
-                                                           "clamp_min",
-                                                           "clip",
-                                                           "conv1d",
-                                                           "conv2d",
-                                                           "conv3d",
-                                                           "conv_transpose1d",
-                                                           "conv_transpose2d",
-                                                           "conv_transpose3d",
-                                                           "cos",
-                                                           "cosh",
-                                                           "cross",
-                                                           "cummax",
-                                                           "cummin",
-                                                           "cumprod",
-                                                           "cumsum",
-                                                           "div",
-                                                           "divide",
-                                                           "dot",
-                                                           "einsum",
-                                                           "elu",
-                                                           "erf",
-                                                           "erfc",
-                                                           "erfinv",
-                                                           "exp",
-                                                           "exp2",
-                                                           "expm1",
-                                                           "floor",
-                                                           "floor_divide",
-                                                           "fmod",
-                                                           "frac",
-                                                           "gelu",
-                                                           "group_norm",
-                                                           "hardshrink",
-                                                           "histc",
-                                                           "hypot",
-                                                           "inner",
-                                                           "instance_norm",
-                                                           "kron",
-                                                           "kthvalue",
-                                                           "layer_norm",
-                                                           "leaky_relu",
-                                                           "lerp",
-                                                           "lgamma",
-                                                           "log",
-                                                           "log10",
-                                                           "log1p",
-                                                           "log2",
-                                                           "log_softmax",
-                                                           "logaddexp",
-                                                           "logcumsumexp",
-                                                           "logit",
-                                                           "logsumexp",
-                                                           "masked_fill",
-                                                           "matmul",
-                                                           "max",
-                                                           "maximum",
-                                                           "mean",
-                                                           "median",
-                                                           "min",
-                                                           "minimum",
-                                                           "mm",
-                                                           "mode",
-                                                           "mul",
-                                                           "multiply",
-                                                           "mv",
-                                                           "native_layer_norm",
-                                                           "neg",
-                                                           "negative",
-                                                           "norm",
-                                                           "outer",
-                                                           "pow",
-                                                           "prelu",
-                                                           "prod",
-                                                           "reciprocal",
-                                                           "relu",
-                                                           "relu_",
-                                                           "remainder",
-                                                           "rms_norm",
-                                                           "round",
-                                                           "rsqrt",
-                                                           "rsub",
-                                                           "selu",
-                                                           "sigmoid",
-                                                           "sign",
-                                                           "sin",
-                                                           "sinh",
-                                                           "softmax",
-                                                           "sort",
-                                                           "sqrt",
-                                                           "square",
-                                                           "std",
-                                                           "std_mean",
-                                                           "sub",
-                                                           "subtract",
-                                                           "sum",
-                                                           "tan",
-                                                           "tanh",
-                                                           "tensordot",
-                                                           "threshold",
-                                                           "topk",
-                                                           "trace",
-                                                           "tril",
-                                                           "triu",
-                                                           "true_divide",
-                                                           "trunc",
-                                                           "var",
-                                                           "var_mean",
-                                                           "where",
-                                                           "xlogy"});
-
-bool is_compute(std::string_view name) {
-  // In-place forms, such as add_ and relu_, count too.
-  if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);
-  return std::ranges::find(kCompute, name) != kCompute.end();
-}
-
-// Matches torch.matmul, torch.linalg.norm and everything in torch.nn.functional.
-bool is_torch_compute(std::string_view path) {
-  constexpr auto kWhole =
-      std::to_array<std::string_view>({"torch.nn.functional", "torch.linalg", "torch.fft",
-                                       "torch.special", "torch.sparse", "torch.nn.init"});
-  if (path == "torch.nn.functional.pad") return false;
-  for (const std::string_view whole : kWhole)
-    if (is_or_is_in(path, whole)) return path != whole;
-  for (const std::string_view prefix : {"torch.", "torch.Tensor."})
-    if (path.starts_with(prefix) && is_compute(path.substr(prefix.size()))) return true;
-  return false;
-}
 
 struct Compute {
   NodeId node = kNoNode;
@@ -203,7 +44,7 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
     const std::size_t dot = use.path.find('.');
     const std::string first = use.path.substr(0, dot),
                       rest = dot == std::string::npos ? "" : use.path.substr(dot + 1);
-    const bool method = !use.imported && first != "self" && is_compute(rest) &&
+    const bool method = !use.imported && first != "self" && computes_in_torch(rest) &&
                         std::ranges::find(parameters, first) != parameters.end();
     const bool layer = first == "self" && layers.contains(rest);
     if (!method && !layer && !(use.imported && is_torch_compute(use.path))) continue;

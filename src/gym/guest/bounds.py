@@ -10,7 +10,7 @@ import operator
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .operators import COMPARISONS, JOINING, KEEPING
+from .operators import COMPARISONS, JOINING, KEEPING, SECOND_PLACES
 
 
 def extremes(real):
@@ -56,6 +56,11 @@ def of_comparison(func, args, bounds_of):
     if compare is None or len(args) != 2 or None in (both := [bounds_of(arg) for arg in args]):
         return None
     return outcome(compare, *both)
+
+
+def values_of(func, out):
+    """Returns the results without places of elements, which are second where an operator has two results."""
+    return out[0] if func._schema.name in SECOND_PLACES and isinstance(out, (tuple, list)) else out
 
 
 def integer_leaves(out):

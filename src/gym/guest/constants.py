@@ -85,10 +85,9 @@ class Constants:
     def follow_bounds(self, func, args, out):
         """Notes what follows from bounds alone: the result's bounds, or a comparison that holds for all elements or for none."""
         found = bounds.of_result(func, args, self.bounds_of)
-        for leaf in bounds.integer_leaves(out) if found else ():
-            if func._schema.name != "aten::sort" or leaf is out[0]:
-                index = self.table.adopt(leaf)
-                self.bounds[index], self.sources[index] = found, self.sources_of(args)
+        for leaf in bounds.integer_leaves(bounds.values_of(func, out)) if found else ():
+            index = self.table.adopt(leaf)
+            self.bounds[index], self.sources[index] = found, self.sources_of(args)
         holds = bounds.of_comparison(func, args, self.bounds_of)
         if holds is not None:
             index = self.table.adopt(out)

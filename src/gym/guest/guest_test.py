@@ -405,6 +405,8 @@ def get_inputs():
         for read, error in (("lengths.max().item()", ""), ("lengths.cpu().tolist()[0]", ""), ("lengths.numpy().sum()", ""),
                             ("(drawn != -100).sum().item()", ""), ("(drawn < 9).all()", ""),
                             ("torch.repeat_interleave(lengths).numel()", ""), ("drawn.min() >= -1", ""),
+                            ("(drawn.max(0)[0] < 9).all()", ""), ("(drawn.max(0)[1] < 9).all()", "data_dependent"),
+                            ("(drawn.min(0)[1] < 9).all()", "data_dependent"), ("(drawn.sort()[1] < 9).all()", "data_dependent"),
                             ("(drawn != 3).sum().item()", "data_dependent"),
                             ("torch.repeat_interleave(drawn).numel()", "data_dependent"),
                             ("drawn[0].item()", "data_dependent"), ("weights[0].item()", "data_dependent")):

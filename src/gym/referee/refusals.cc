@@ -2,8 +2,8 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/plan_needs.h"
-#include "gym/plan/operators/candidate_operators.h"
 #include "gym/referee/report_entries.h"
+#include "gym/replay/candidate_operators.h"
 #include "gym/tensors/scalar_type.h"
 #include "gym/trial/kernel_use.h"
 #include "gym/trial/perturb/perturbation.h"
@@ -32,7 +32,7 @@ std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const pla
 
 std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& task,
                                     const plan::Plan& candidate) {
-  const plan::PlanStep* step = plan::operators::find_unsafe_step(candidate);
+  const plan::PlanStep* step = replay::find_unsafe_step(candidate);
   if (step == nullptr) return std::nullopt;
   RefereeReport report =
       ended(ErrorClass::not_evaluable,

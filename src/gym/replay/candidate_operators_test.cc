@@ -1,4 +1,4 @@
-#include "gym/plan/operators/candidate_operators.h"
+#include "gym/replay/candidate_operators.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -16,24 +16,24 @@ TEST(CandidateOperators, AreThoseThatCheckTheirArguments) {
   for (const char* op :
        {"aten::add.Tensor", "aten::uniform_", "aten::convolution", "aten::lstm.input",
         "aten::add.out", "aten::index.Tensor", "aten::native_dropout"})
-    EXPECT_TRUE(plan::operators::is_for_candidates(op)) << op;
+    EXPECT_TRUE(is_for_candidates(op)) << op;
   for (const char* op :
        {"aten::nll_loss_backward", "aten::nll_loss_backward.grad_input", "aten::_reshape_alias",
         "aten::_ctc_loss", "aten::_cummax_helper", "aten::_to_cpu", "aten::cumsum.out",
         "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c", "aten::zeros.names",
         "aten::sum.dim_DimnameList", "aten::binomial", "aten::native_batch_norm",
         "aten::set_.source_Tensor", "other::add", "add", ""})
-    EXPECT_FALSE(plan::operators::is_for_candidates(op)) << op;
+    EXPECT_FALSE(is_for_candidates(op)) << op;
 }
 
 TEST(CandidateOperators, ThoseOfTheConstructorCountToo) {
   plan::PlanBuilder plan(plan::PlanRole::candidate);
   const int x = plan.tensor({4}), y = plan.tensor({4});
   plan.aten(plan::Phase::init, "aten::ones", {plan::ints({4})}, {x});
-  EXPECT_EQ(plan::operators::find_unsafe_step(plan.plan()), nullptr);
+  EXPECT_EQ(find_unsafe_step(plan.plan()), nullptr);
   plan.aten(plan::Phase::init, "aten::_reshape_alias",
             {plan::t(x), plan::ints({400}), plan::ints({1})}, {y});
-  ASSERT_NE(plan::operators::find_unsafe_step(plan.plan()), nullptr);
+  ASSERT_NE(find_unsafe_step(plan.plan()), nullptr);
 }
 
 class CandidateArguments : public testing::Test {

@@ -10,9 +10,9 @@
 #include <set>
 
 #include "base/rng.h"
-#include "gym/plan/operators/operator_name.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/replay/candidate_arguments.h"
+#include "gym/replay/operator_name.h"
 #include "gym/replay/own_width.h"
 
 namespace tritonsmith::gym::replay {
@@ -272,8 +272,7 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
   if (!plan::operators::is_replayable(call.op))
     return limit(step, ErrorClass::not_evaluable,
                  fmt::format("the referee does not replay {}", call.op));
-  const auto handle =
-      c10::Dispatcher::singleton().findSchema(plan::operators::operator_name(call.op));
+  const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(call.op));
   if (!handle)
     return limit(step, ErrorClass::not_evaluable, fmt::format("there is no operator {}", call.op));
   // LibTorch reports failures by exceptions, which become Stops here.

@@ -26,10 +26,6 @@ double unit_of(double number) {
   return std::ldexp(1.0, exponent);
 }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 bool has_few_digits(double number) {
@@ -211,11 +207,10 @@ std::optional<ExactAtHalves::Known> ExactAtHalves::after(const AtenCall& call) c
     return output < 0 || bytes_of(task_.tensors.at(static_cast<std::size_t>(output)).dtype) < 4;
   });
   if (is_narrow || !call.kwargs.empty()) return std::nullopt;
-  const std::string_view name = plan::operators::aten_base_name(call.op);
   if (before != nullptr)
     if (auto made = after_numbers(call, *before)) return made;
-  return is_one_of(name, {"add", "sub", "mul", "maximum", "minimum"}) ? after_tensors(call)
-                                                                      : std::nullopt;
+  return plan::operators::is(call.op, plan::operators::Trait::keeps_whole) ? after_tensors(call)
+                                                                           : std::nullopt;
 }
 
 void ExactAtHalves::follow(const AtenCall& call) {

@@ -50,8 +50,7 @@ bool gives_places(std::string_view op) {
 
 // PyTorch promises the first of equal values.
 bool gives_first_places(std::string_view op) {
-  const std::string_view name = plan::operators::aten_base_name(op);
-  return op == "aten::max.dim" || op == "aten::min.dim" || name == "argmax" || name == "argmin";
+  return gives_places(op) && plan::operators::is(op, Trait::reduces);
 }
 
 // Ties do not matter if nothing reads the places.
@@ -206,13 +205,11 @@ bool equals_number(const AtenCall& call, std::size_t k, double wanted) {
 
 // Operators that ask whether an element is 0.
 bool asks_for_zeros(const Plan& task, const AtenCall& call) {
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"count_nonzero", "logical_not", "sgn", "sign"});
   const std::string_view name = plan::operators::aten_base_name(call.op);
   if (name == "_to_copy")
     return !call.outputs.empty() && call.outputs[0] >= 0 &&
            task.tensors.at(static_cast<std::size_t>(call.outputs[0])).dtype == DType::boolean;
-  return std::ranges::find(kNames, name) != kNames.end() ||
+  return plan::operators::is(call.op, Trait::asks_for_zeros) ||
          (name == "linalg_vector_norm" && equals_number(call, 1, 0));
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <string_view>
 
 #include "gym/plan/analysis/exact_at_halves.h"
@@ -13,19 +12,10 @@ namespace {
 
 using operators::Trait;
 
-bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Views that keep the order of elements, and copies to a type that holds them.
 bool keeps_order(const AtenCall& call) {
   return operators::is(call.op, Trait::rearranges) &&
          operators::is(call.op, Trait::keeps_statistic);
-}
-
-// A bound that does not act on the largest sizes, or on quotients.
-bool is_bound(std::string_view name) {
-  return is_among(name, {"clamp", "clamp_min", "clip", "clamp_max"});
 }
 
 // The dimension that the call reduces: its only one, or the last if it reduces all of them, or none
@@ -65,7 +55,7 @@ bool MaximumScales::is_rounded_by(const AtenCall& call) const {
 
 std::optional<MaximumScales::Known> MaximumScales::after_maximum(const AtenCall& call,
                                                                  const Known& sizes) const {
-  if (!is_among(plan::operators::aten_base_name(call.op), {"amax", "max"})) return std::nullopt;
+  if (!operators::is(call.op, Trait::takes_maximum)) return std::nullopt;
   const auto dim = reduced_dimension(call);
   if (!dim || known(call, 1) != nullptr) return std::nullopt;
   Known made = sizes;
@@ -104,7 +94,10 @@ std::optional<MaximumScales::Known> MaximumScales::after(const AtenCall& call) c
       made.of.shape = task_.tensors.at(static_cast<std::size_t>(call.outputs[0])).shape;
     return made;
   }
-  if (is_bound(name) && (first->kind == Kind::maxima || first->kind == Kind::quotient)) return made;
+  // Such a bound does not act on the largest sizes, or on quotients.
+  if (operators::is(call.op, Trait::clamps) &&
+      (first->kind == Kind::maxima || first->kind == Kind::quotient))
+    return made;
   if (name == "abs" && first->kind == Kind::elements) {
     made.kind = Kind::sizes;
     return made;

@@ -1,6 +1,7 @@
 #include "gym/plan/operators/operator_table.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -77,6 +78,35 @@ std::map<std::string, Question> questions() {
       {"into_tensors", trait(Trait::into_given)},
       {"recurrent", trait(Trait::recurrent)},
       {"overwrites", trait(Trait::overwrites)},
+      {"gives_first_places",
+       [](std::string_view name) {
+         return has_trait(name, Trait::reduces) &&
+                (has_trait(name, Trait::gives_places) || has_trait(name, Trait::places_along_dim));
+       }},
+      {"reduces_along_dimension",
+       [](std::string_view name) {
+         return reduced_dimensions(name) == 1 && !has_trait(name, Trait::any_or_all) &&
+                (has_trait(name, Trait::reduces) || has_trait(name, Trait::asks_of_all));
+       }},
+      {"multiplies_alone",
+       [](std::string_view name) {
+         return !has_trait(name, Trait::adds_to_product) &&
+                (has_trait(name, Trait::matrix_product) || has_trait(name, Trait::vector_product));
+       }},
+      {"tables", trait(Trait::tables)},
+      {"filled", trait(Trait::filled)},
+      {"keeps_elements", trait(Trait::keeps_elements)},
+      {"joins", trait(Trait::joins)},
+      {"compares", trait(Trait::compares)},
+      {"asks_for_zeros", trait(Trait::asks_for_zeros)},
+      {"keeps_whole", trait(Trait::keeps_whole)},
+      {"of_two", trait(Trait::of_two)},
+      {"clamps", trait(Trait::clamps)},
+      {"takes_maximum", trait(Trait::takes_maximum)},
+      {"moves", trait(Trait::moves)},
+      {"counts", trait(Trait::counts)},
+      {"unnamed", trait(Trait::unnamed)},
+      {"called_to_compute", trait(Trait::called_to_compute)},
   };
 }
 

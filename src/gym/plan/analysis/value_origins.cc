@@ -134,7 +134,7 @@ bool ValueOrigins::is_combination(const ValueStep& step) const {
 std::int64_t ValueOrigins::extent(const ValueStep& step) const {
   const PlanTensor& what = values_.facts(step.given.front());
   const auto rank = static_cast<std::int64_t>(what.shape.size());
-  if (step.name == "_softmax" || step.name == "_log_softmax") {
+  if (has_trait(step.name, Trait::softmax)) {
     const std::int64_t dim = whole_number(step, 1);
     const std::int64_t at = dim < 0 ? dim + rank : dim;
     return at >= 0 && at < rank ? what.shape[static_cast<std::size_t>(at)] : 0;

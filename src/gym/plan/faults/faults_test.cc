@@ -102,12 +102,49 @@ TEST(Faults, LeaveOutAnOperatorInPlaceByCopyingWhatItFound) {
   EXPECT_EQ(ops, (std::vector<std::string>{"aten::clone", "aten::relu_", "aten::copy_"}));
 }
 
+// y = bias + a b for two pairs of square matrices.
+PlanBuilder sums_of_products() {
+  PlanBuilder task(PlanRole::task);
+  const std::vector<std::int64_t> shape = {2, 8, 8};
+  const int bias = task.tensor(shape), a = task.tensor(shape), b = task.tensor(shape),
+            y = task.tensor(shape);
+  for (const int input : {bias, a, b})
+    task.aten(Phase::inputs, "aten::randn", {ints(shape)}, {input}).input(t(input));
+  task.aten(Phase::forward, "aten::baddbmm", {t(bias), t(a), t(b)}, {y}).returns(t(y));
+  return task;
+}
+
+TEST(Faults, OfEveryProductTransposeItsFactorsAndRoundThem) {
+  const Plan plan = sums_of_products().plan();
+  const auto all = faults_of(plan, 1000);
+  for (const char* how : {"its first factor transposed", "its second factor transposed",
+                          "its factors rounded to 10 bits, as TF32 does"})
+    EXPECT_THAT(sentences(all), Contains(HasSubstr(how)));
+  for (const Fault& fault : all) {
+    const Status sound = check_plan(with_fault(plan, fault));
+    EXPECT_TRUE(sound) << fault.what << ": " << sound.error().message;
+  }
+}
+
 TEST(Faults, OfATaskWithoutForwardAreNone) {
   PlanBuilder unplanned(PlanRole::task);
   const int x = unplanned.tensor({4});
   unplanned.aten(Phase::inputs, "aten::randn", {ints({4})}, {x}).input(t(x));
   EXPECT_TRUE(faults_of(unplanned.plan(), 100).empty());
   EXPECT_TRUE(variants_of(unplanned.plan(), 100).empty());
+}
+
+TEST(Variants, SumTheProductsOfABatchInTiles) {
+  const auto variants = variants_of(sums_of_products().plan(), 100);
+  const auto tiled = std::ranges::find_if(variants, [](const Variant& variant) {
+    return variant.what.ends_with("summed in two tiles");
+  });
+  ASSERT_NE(tiled, variants.end());
+  EXPECT_TRUE(check_plan(tiled->plan));
+  std::vector<std::string> ops;
+  for (const PlanStep& step : tiled->plan.steps)
+    if (step.phase == Phase::forward) ops.push_back(std::get<AtenCall>(step.action).op);
+  EXPECT_EQ(std::ranges::count(ops, "aten::bmm"), 2);
 }
 
 TEST(Variants, AreSoundPlans) {

@@ -193,9 +193,9 @@ class FunctionFaults {
 
   void add_small_counts() {
     const PlanTensor& result = site_.plan.tensors.at(static_cast<std::size_t>(call_.outputs[0]));
-    const bool counts = family_ == "sum" || family_ == "bincount" || family_ == "histc" ||
-                        family_ == "cumsum" || family_ == "count_nonzero";
-    if (!counts || (result.dtype != DType::int64 && result.dtype != DType::int32)) return;
+    if (!operators::has_trait(family_, operators::Trait::counts) ||
+        (result.dtype != DType::int64 && result.dtype != DType::int32))
+      return;
     add(FaultKind::special, "counts cut off at 255", [](PlanEditor& editor) {
       editor.overwrite_result(editor.after_like(editor.result(), "aten::clamp_max",
                                                 {tensor_value(editor.result()), whole(255)}));
@@ -244,7 +244,7 @@ void add_precision_faults(const Site& site, std::vector<Fault>& faults) {
             rounded(editor, editor.result(), is_double ? DType::float32 : DType::bfloat16, true));
       });
   const std::string_view family = family_of(call);
-  const bool multiplies = family == "mm" || family == "bmm" || family == "addmm" ||
+  const bool multiplies = operators::has_trait(family, operators::Trait::matrix_product) ||
                           family == "linear" || family == "convolution";
   if (!multiplies || is_double) return;
   add("its factors rounded to 10 bits, as TF32 does",

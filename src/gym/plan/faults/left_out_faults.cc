@@ -10,12 +10,6 @@
 namespace tritonsmith::gym::plan::faults {
 namespace {
 
-// A view, a copy or a cast that is left out computes the same, except if it moves elements.
-bool moves_elements(std::string_view family) {
-  return family == "t" || family == "transpose" || family == "permute" || family == "flip" ||
-         family == "roll";
-}
-
 // A view shares its argument's memory, which nothing may overwrite.
 void leave_out(PlanEditor& editor, std::size_t place, bool is_view) {
   if (!is_view) return editor.overwrite_result(editor.argument(place));
@@ -29,7 +23,10 @@ void leave_out(PlanEditor& editor, std::size_t place, bool is_view) {
 void add_left_out_faults(const Site& site, std::vector<Fault>& faults) {
   const AtenCall& call = site.call();
   if (operators::only_allocates(call.op)) return;
-  if (operators::only_arranges(call.op) && !moves_elements(family_of(call))) return;
+  // A view, a copy or a cast that is left out computes the same, except if it moves elements.
+  if (operators::only_arranges(call.op) &&
+      !operators::has_trait(family_of(call), operators::Trait::moves))
+    return;
   const PlanTensor& result = site.plan.tensors.at(static_cast<std::size_t>(call.outputs[0]));
   std::vector<std::size_t> places;
   std::set<int> seen;

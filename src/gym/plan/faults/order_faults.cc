@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "gym/plan/faults/faults.h"
+#include "gym/plan/operators/operator_arguments.h"
 #include "gym/plan/operators/operator_table.h"
 
 namespace tritonsmith::gym::plan::faults {
@@ -19,11 +19,13 @@ using operators::Trait;
 bool keeps_shape_along_any(std::string_view family) {
   return has_trait(family, Trait::softmax) || has_trait(family, Trait::scans) || family == "sort";
 }
-constexpr auto kReduceAlong =
-    std::to_array<std::string_view>({"sum", "mean", "amax", "amin", "max", "min", "prod", "argmax",
-                                     "argmin", "logsumexp", "var", "std"});
-constexpr auto kOneSided =
-    std::to_array<std::string_view>({"sub", "div", "pow", "maximum", "add", "mul", "minimum"});
+
+// Argument 1 names the dimension that the operator reduces. Other results than any() and all()
+// nearly always depend on it.
+bool reduces_along_dimension(std::string_view family) {
+  return operators::reduced_dimensions(family) == 1 && !has_trait(family, Trait::any_or_all) &&
+         (has_trait(family, Trait::reduces) || has_trait(family, Trait::asks_of_all));
+}
 
 class OrderFaults {
  public:
@@ -33,13 +35,12 @@ class OrderFaults {
   void add_all() {
     const PlanTensor* x = tensor_argument(site_.plan, call_, 0);
     if (keeps_shape_along_any(family_) && x != nullptr) add_other_dimension(*x, false);
-    if (std::ranges::find(kReduceAlong, family_) != kReduceAlong.end() && x != nullptr)
-      add_other_dimension(*x, true);
-    if (std::ranges::find(kOneSided, family_) != kOneSided.end()) add_broadcast();
+    if (reduces_along_dimension(family_) && x != nullptr) add_other_dimension(*x, true);
+    if (has_trait(family_, Trait::of_two)) add_broadcast();
     if (family_ == "sub" || family_ == "div") add_exchange(0, 1);
-    if (family_ == "mm" || family_ == "bmm" || family_ == "addmm") add_transposed_factor();
+    if (has_trait(family_, Trait::matrix_product)) add_transposed_factor();
     if (family_ == "permute" && x != nullptr) add_permutation(*x);
-    if (family_ == "cat" || family_ == "stack") add_joined_backwards();
+    if (has_trait(family_, Trait::joins)) add_joined_backwards();
   }
 
  private:
@@ -125,7 +126,7 @@ class OrderFaults {
   }
 
   void add_transposed_factor() {
-    const std::size_t first = family_ == "addmm" ? 1 : 0;
+    const std::size_t first = has_trait(family_, Trait::adds_to_product) ? 1 : 0;
     for (const std::size_t place : {first, first + 1}) {
       const PlanTensor* factor = tensor_argument(site_.plan, call_, place);
       if (factor == nullptr || factor->shape.size() < 2) continue;

@@ -331,7 +331,9 @@ class RangeFaults {
     const std::size_t last = x.shape.size() - 1;
     const std::string more = " in the sum of products";
     if (x.shape.empty()) return;
-    if (family_ == "mm" || family_ == "mv" || family_ == "dot" || family_ == "bmm")
+    const bool adds = has_trait(family_, Trait::adds_to_product);
+    const bool of_matrices = has_trait(family_, Trait::matrix_product);
+    if (!adds && (of_matrices || has_trait(family_, Trait::vector_product)))
       add_cuts({{0, last}, {1, family_ == "bmm" ? std::size_t{1} : std::size_t{0}}}, x.shape[last],
                more);
     if (family_ == "linear") {
@@ -339,7 +341,7 @@ class RangeFaults {
       if (weight != nullptr && weight->shape.size() == 2)
         add_cuts({{0, last}, {1, 1}}, x.shape[last], more);
     }
-    if (family_ == "addmm" || family_ == "baddbmm") {
+    if (adds && of_matrices) {
       const PlanTensor* left = tensor_argument(site_.plan, call_, 1);
       const std::size_t rows = family_ == "addmm" ? 0 : 1;
       if (left != nullptr) add_cuts({{1, rows + 1}, {2, rows}}, left->shape[rows + 1], more);

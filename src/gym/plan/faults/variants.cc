@@ -11,6 +11,7 @@
 #include "gym/plan/faults/faults.h"
 #include "gym/plan/faults/float32_variant.h"
 #include "gym/plan/faults/formula.h"
+#include "gym/plan/operators/operator_table.h"
 
 namespace tritonsmith::gym::plan::faults {
 namespace {
@@ -80,7 +81,7 @@ class StepVariants {
     if (family_ == "sum" || family_ == "mean") add_sums(*x);
     if (family_ == "var") add_variance(*x);
     if (operators::has_trait(family_, operators::Trait::softmax)) add_softmax(*x);
-    if (family_ == "mm" || family_ == "bmm" || family_ == "addmm") add_products();
+    if (operators::has_trait(family_, operators::Trait::matrix_product)) add_products();
     if (family_ == "native_layer_norm") add_layer_norm(*x);
     if (family_ == "native_group_norm") add_group_norm(*x);
     if (family_.ends_with("batch_norm")) add_batch_norm(*x);
@@ -226,13 +227,14 @@ class StepVariants {
   }
 
   void add_products() {
-    const std::size_t left = family_ == "addmm" ? 1 : 0;
+    const bool adds = operators::has_trait(family_, operators::Trait::adds_to_product);
+    const std::size_t left = adds ? 1 : 0;
     const PlanTensor* a = tensor_argument(plan_, call_, left);
     if (a == nullptr || a->shape.size() < 2 || !call_.kwargs.empty()) return;
     const std::size_t d = a->shape.size() - 1;
     const std::int64_t n = a->shape[d];
     if (n < 4) return;
-    const std::string op = family_ == "bmm" ? "bmm" : "mm";
+    const std::string op = d == 2 ? "bmm" : "mm";
     add("summed in two tiles", [=, made = result_shape()](Formula& f) {
       const int one = f.argument(left), other = f.argument(left + 1);
       const auto product = [&](std::int64_t from, std::int64_t to) {

@@ -1,9 +1,12 @@
 // The traits of each ATen operator, in one table by base name. The replay, the analyses, the
-// trials and the rules for candidates use it. Each operator stands in one row with all its traits.
+// trials, inspection and the rules for candidates use it. The build writes some traits as Python,
+// for the guest and the pairs. Each operator stands in one row with all its traits.
 // Traits with similar names differ on purpose; the comments say how. operator_arguments.h says what
 // an operator's arguments mean. It needs no LibTorch. Any thread may call it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -88,21 +91,45 @@ enum class Trait : std::uint8_t {
   // Checks of memory ask these.
   overwrites,   // replaces all that its first argument holds
   lists_views,  // gives a list of views
+
+  // How values follow from values, in a single place of the judge each.
+  asks_for_zeros,  // treats an element otherwise if it is 0: analysis of jumps
+  keeps_whole,     // of whole numbers it gives a whole number
+  clamps,          // keeps elements within bounds that are its arguments: fewer than `bounds`
+  takes_maximum,   // the largest element, in any form but `max_pool`
+
+  // The catalogue of faults asks these.
+  of_two,  // computes each element from one of each operand, either of which may be broadcast
+  moves,   // gives the same elements in another order or under other dimensions
+  counts,  // of whole numbers it may give a count
+  joins,   // puts the tensors of a list side by side
+
+  // The guest and the pairs ask these, from Python (write_operator_traits.cc).
+  tables,          // makes positions from numbers alone
+  filled,          // makes a tensor of one number from numbers alone: a mask, or memory for a sum
+  keeps_elements,  // each element of its result, or of its first one, is one of its first argument
+  compares,        // each element of two operands, by a function that Python's `operator` has, too
+  unnamed,         // a kernel's name leaves it out
+
+  // Inspection asks this one.
+  called_to_compute,  // a call by this name, of torch or of a tensor, computes
 };
 
 class Traits {
  public:
   constexpr Traits() = default;
   constexpr Traits(std::initializer_list<Trait> traits) {
-    for (const Trait trait : traits) bits_ |= bit(trait);
+    for (const Trait trait : traits) words_[word(trait)] |= bit(trait);
   }
-  constexpr bool has(Trait trait) const { return (bits_ & bit(trait)) != 0; }
+  constexpr bool has(Trait trait) const { return (words_[word(trait)] & bit(trait)) != 0; }
 
  private:
+  static constexpr std::size_t kBits = 64;
+  static constexpr std::size_t word(Trait trait) { return static_cast<std::size_t>(trait) / kBits; }
   static constexpr std::uint64_t bit(Trait trait) {
-    return std::uint64_t{1} << static_cast<unsigned>(trait);
+    return std::uint64_t{1} << (static_cast<std::size_t>(trait) % kBits);
   }
-  std::uint64_t bits_ = 0;
+  std::array<std::uint64_t, 2> words_ = {};
 };
 
 // Takes the base name, such as "add" for "aten::add.Tensor". An operator that the table

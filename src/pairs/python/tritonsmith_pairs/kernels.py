@@ -5,6 +5,7 @@ import keyword
 import re
 
 from . import blocks, helpers, layout, tidy
+from . import operator_traits as traits
 from .errors import NoPair
 from .helpers import dotted
 from .nodes import walk
@@ -13,7 +14,7 @@ KINDS = {"pointwise": "pointwise", "reduction": "reduction", "persistent_reducti
 GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz", "Grid2DWithYZOverflow": "xy"}
 LONGEST = 65535  # programs along any axis but the first
 OTHER_WORDS = {"prepare_softmax_online": "softmax_parts", "_to_copy": "cast"}
-PRODUCTS = re.compile(r"conv(_transpose)?(\dd)?|matmul|linear|mm|bmm|addmm|baddbmm|convolution|einsum")
+PRODUCTS = {word.strip("_") for word in traits.CONVOLVES | traits.SCORES} | {"conv", "conv_transpose"}
 PLAIN_WORDS = {"aten", "prims", "default", "fused", "poi", "red", "per", "triton", "to", "copy", "lift_fresh"}
 SIZE_NAMES = {"xnumel": "n_elements", "ynumel": "n_rows", "znumel": "n_planes"}
 REDUCED_NAMES = {"xnumel": "n_rows", "r0_numel": "n_columns", "r1_numel": "n_inner", "ynumel": "n_groups"}
@@ -182,9 +183,7 @@ ATEN_WORDS = {"native_layer_norm": "layer_norm", "native_group_norm": "group_nor
               "_native_batch_norm_legit_functional": "batch_norm", "_native_batch_norm_legit": "batch_norm",
               "_native_batch_norm_legit_no_training": "batch_norm", "max_pool2d_with_indices": "max_pool2d",
               "_low_memory_max_pool_with_offsets": "max_pool", "upsample_nearest2d": "upsample", "nll_loss_forward": "nll_loss"}
-SILENT_WORDS = {"view", "_unsafe_view", "t", "permute", "transpose", "expand", "clone", "unsqueeze", "squeeze", "slice", "select",
-                "full", "arange", "scalar_tensor", "detach", "alias", "split", "reshape", "getitem", "lift_fresh_copy", "_to_copy",
-                "full_like", "as_strided", "unbind", "size"}
+SILENT_WORDS = traits.UNNAMED | {"getitem", "size"}
 
 
 def operators_of(nodes, aten, variables):
@@ -199,7 +198,7 @@ def operators_of(nodes, aten, variables):
 def own_words(words):
     """The operators that a generated kernel computes: products and convolutions are never among them. A kernel beside one of
     these adds its bias, or prepares its operand."""
-    return [word for word in words if not PRODUCTS.fullmatch(word)] or (["bias"] if words else [])
+    return [word for word in words if word not in PRODUCTS] or (["bias"] if words else [])
 
 
 def words_of(nodes):

@@ -2,10 +2,14 @@
 
 import ast
 
+from . import operator_traits as traits
 from .errors import NoPair
 
-PRODUCTS = {"mm": "torch.mm", "bmm": "torch.bmm", "addmm": "torch.addmm", "baddbmm": "torch.baddbmm", "bias_addmm": "torch.addmm",
-            "_int_mm": "torch._int_mm", "dot": "torch.dot", "mv": "torch.mv"}
+# Products of matrices, and those to which a third tensor is added. Inductor's bias_addmm is another addmm.
+MATRIX_PRODUCTS = traits.MATRIX_PRODUCT - traits.ADDS_TO_PRODUCT
+ADDING_PRODUCTS = (traits.MATRIX_PRODUCT & traits.ADDS_TO_PRODUCT) | {"bias_addmm"}
+OTHER_PRODUCTS = (traits.VECTOR_PRODUCT - traits.ADDS_TO_PRODUCT) | {"_int_mm"}
+PRODUCTS = {name: f"torch.{name.removeprefix('bias_')}" for name in MATRIX_PRODUCTS | ADDING_PRODUCTS | OTHER_PRODUCTS}
 DEFAULTS = {"stride": 1, "padding": 0, "dilation": 1, "output_padding": 0}
 
 

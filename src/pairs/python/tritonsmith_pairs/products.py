@@ -1,6 +1,7 @@
 """Matrix products as Triton, for solutions that leave torch no arithmetic (policy strict)."""
 
 from .errors import NoPair
+from .operators import ADDING_PRODUCTS, MATRIX_PRODUCTS
 
 SOURCE = '''
 @triton.jit
@@ -57,8 +58,8 @@ def product(name, arguments, keywords):
     """The call of `matmul` for an operator that Inductor leaves to torch."""
     if any(key in ("alpha", "beta") and float(value) != 1.0 for key, value in keywords.items()):
         raise NoPair("left_to_torch", f"{name} with a factor is left to torch")
-    if name in ("mm", "bmm"):
+    if name in MATRIX_PRODUCTS:
         return f"matmul({', '.join(arguments)})"
-    if name in ("addmm", "baddbmm", "bias_addmm"):
+    if name in ADDING_PRODUCTS:
         return f"matmul({arguments[1]}, {arguments[2]}, {arguments[0]})"
     raise NoPair("left_to_torch", f"{name} is left to torch")

@@ -10,13 +10,13 @@
 
 #include "gym/plan/plan.h"
 
-namespace tritonsmith::gym::plan::operators {
+namespace tritonsmith::gym::replay {
 
 // Takes the full name, "aten::add.Tensor". Of operators that write into given tensors (`out=`),
 // only plain arithmetic and matrix products are allowed.
 bool is_for_candidates(std::string_view full_name);
 
 // Returns the first step, in any phase, whose operator a candidate may not use.
-const PlanStep* find_unsafe_step(const Plan& candidate);
+const plan::PlanStep* find_unsafe_step(const plan::Plan& candidate);
 
-}  // namespace tritonsmith::gym::plan::operators
+}  // namespace tritonsmith::gym::replay

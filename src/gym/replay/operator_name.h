@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-namespace tritonsmith::gym::plan::operators {
+namespace tritonsmith::gym::replay {
 
 // "aten::add.Tensor" is "aten::add" with the overload "Tensor".
 c10::OperatorName operator_name(std::string_view full_name);
 
-}  // namespace tritonsmith::gym::plan::operators
+}  // namespace tritonsmith::gym::replay

@@ -1,14 +1,18 @@
-#include "gym/plan/operators/candidate_operators.h"
+#include "gym/replay/candidate_operators.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "gym/plan/operators/operator_name.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/replay/operator_name.h"
 
-namespace tritonsmith::gym::plan::operators {
+namespace tritonsmith::gym::replay {
 namespace {
+
+using plan::operators::has_trait;
+using plan::operators::Trait;
 
 // Says whether the operator writes into a tensor that it receives by keyword.
 bool has_given_result(const std::string& full_name) {
@@ -30,19 +34,19 @@ bool names_dimensions(std::string_view full_name) {
 }  // namespace
 
 bool is_for_candidates(std::string_view full_name) {
-  const std::string_view name = aten_base_name(full_name);
-  const std::string_view overload = only_overload(name);
+  const std::string_view name = plan::operators::aten_base_name(full_name);
+  const std::string_view overload = plan::operators::only_overload(name);
   if (!overload.empty() && !full_name.ends_with(fmt::format(".{}", overload))) return false;
   return has_trait(name, Trait::for_candidates) && !names_dimensions(full_name) &&
          (has_trait(name, Trait::into_given) || !has_given_result(std::string(full_name)));
 }
 
-const PlanStep* find_unsafe_step(const Plan& candidate) {
-  const auto at = std::ranges::find_if(candidate.steps, [](const PlanStep& step) {
-    const auto* call = std::get_if<AtenCall>(&step.action);
+const plan::PlanStep* find_unsafe_step(const plan::Plan& candidate) {
+  const auto at = std::ranges::find_if(candidate.steps, [](const plan::PlanStep& step) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
     return call != nullptr && !is_for_candidates(call->op);
   });
   return at == candidate.steps.end() ? nullptr : &*at;
 }
 
-}  // namespace tritonsmith::gym::plan::operators
+}  // namespace tritonsmith::gym::replay

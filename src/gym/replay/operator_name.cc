@@ -1,8 +1,8 @@
-#include "gym/plan/operators/operator_name.h"
+#include "gym/replay/operator_name.h"
 
 #include <string>
 
-namespace tritonsmith::gym::plan::operators {
+namespace tritonsmith::gym::replay {
 
 c10::OperatorName operator_name(std::string_view full_name) {
   const auto dot = full_name.find('.');
@@ -12,4 +12,4 @@ c10::OperatorName operator_name(std::string_view full_name) {
   return {std::string(full_name.substr(0, dot)), overload};
 }
 
-}  // namespace tritonsmith::gym::plan::operators
+}  // namespace tritonsmith::gym::replay
