@@ -47,8 +47,9 @@ gym::service::MakeJudge judge_maker(const McpOptions& options,
   return [options,
           config](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::api::Judge>> {
     if (!options.gym.url.empty())
-      return gym::remote::RemoteJudge::open(
-          {.url = options.gym.url, .token_file = options.gym.token_file});
+      return gym::remote::RemoteJudge::open({.url = options.gym.url,
+                                             .token_file = options.gym.token_file,
+                                             .device = options.gym.device});
     TRY_ASSIGN(auto local, start_judge(config));
     if (stopping.stop_requested()) return fail("stopped");
     return std::unique_ptr<gym::api::Judge>(std::move(local));
