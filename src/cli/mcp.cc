@@ -60,6 +60,7 @@ Status serve_mcp(const McpOptions& options) {
   gym::judge::LocalJudgeConfig config;
   config.directory = cache_directory("judge");
   TRY_ASSIGN(config.capture.data, data_folders(options.gym.data));
+  TRY(check_device_choice(options.gym));
   if (!options.gym.url.empty() && !options.gym.data.empty())
     return fail("--data shows folders of this machine; the service at {} has its own",
                 options.gym.url);
