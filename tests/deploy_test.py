@@ -91,6 +91,17 @@ class Deploy(unittest.TestCase):
             for option in options:
                 self.assertIn(option, help_text, path)
 
+    def test_openenvs_manifest_names_a_command_of_the_program(self):
+        manifest = dict(re.findall(r'^(\w+): "?([^"\n]*)"?$', (DEPLOY.parent / "configs/openenv.yaml").read_text(), re.M))
+        self.assertLessEqual({"spec_version", "name", "type", "runtime", "app", "port"}, set(manifest))
+        program, *words = manifest["app"].split()
+        self.assertEqual(program, "tritonsmith")
+        self.assertIn(f":{manifest['port']}", words[words.index("--listen") + 1])
+        help_text = subprocess.run([BINARY, *words[:2], "--help"], capture_output=True, text=True, check=True).stdout
+        for option in words[2:]:
+            if option.startswith("--"):
+                self.assertIn(option, help_text)
+
     def test_holds_no_key_and_takes_it_from_where_only_its_owner_reads_it(self):
         credential = "LoadCredential=verdict.key:/etc/tritonsmith/verdict.key"
         for unit in sorted(DEPLOY.rglob("*.service")):
