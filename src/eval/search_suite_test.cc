@@ -40,7 +40,7 @@ class PastSearch {
     }
     EXPECT_TRUE(search_.resume(events));
   }
-  // "good" is accepted; "good H200 3" is three times as fast as PyTorch on an H200.
+  // "good" is accepted; "good_H200_3" is three times as fast as PyTorch on an H200.
   static Verdict verdict_of(const std::string& kernel) {
     if (!kernel.starts_with("good"))
       return gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
@@ -67,7 +67,7 @@ class PastSearch {
 };
 
 TEST(SearchSuite, ComparesTimesOfOneKindOfGpu) {
-  const PastSearch past({"good H200 2", "good A100 9", "good H200 3", "good"});
+  const PastSearch past({"good_H200_2", "good_A100_9", "good_H200_3", "good"});
   EXPECT_NEAR(past.at(4, BudgetUnit::attempts).speedup, 3, 1e-12);
   EXPECT_EQ(past.devices().most(), "H200");
   EXPECT_EQ(past.devices().others_than("H200"), "1 on A100");
