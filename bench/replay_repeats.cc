@@ -14,12 +14,12 @@
 //   replay_repeats [seconds in all] [aten operator of one tensor, with an `out` overload]
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 
 #include "base/json.h"
+#include "gym/cuda/nvml.h"
 #include "gym/device/cuda_device.h"
 #include "gym/language/triton/cuda_executor.h"
 #include "gym/plan/testing/plan_builder.h"
@@ -32,30 +32,22 @@ namespace {
 constexpr std::int64_t kRows = 2048, kColumns = 16384;
 constexpr int kJudgements = 20;
 
-// Reads clocks through the driver's management library, if the machine has it.
-class Clocks {
+// Reads the multiprocessors' clock, if the machine's driver tells it.
+class MultiprocessorClock {
  public:
-  Clocks() {
-    void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    if (library == nullptr) return;
-    const auto init = reinterpret_cast<int (*)()>(::dlsym(library, "nvmlInit_v2"));
-    const auto handle = reinterpret_cast<int (*)(unsigned, void**)>(
-        ::dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
-    ask_ = reinterpret_cast<Ask>(::dlsym(library, "nvmlDeviceGetClockInfo"));
-    if (init == nullptr || handle == nullptr || init() != 0 || handle(0, &device_) != 0)
-      ask_ = nullptr;
+  explicit MultiprocessorClock(const std::string& bus_id) {
+    const auto nvml = cuda::load_nvml();
+    if (!nvml) return;
+    if (auto meter = cuda::ClockMeter::open(*nvml, bus_id)) meter_ = *std::move(meter);
   }
-  // Returns the multiprocessors' clock in MHz, or 0 if unknown.
+  // Returns the clock in MHz, or 0 if unknown.
   unsigned now() const {
-    constexpr int multiprocessors = 1;
-    unsigned mhz = 0;
-    return ask_ != nullptr && ask_(device_, multiprocessors, &mhz) == 0 ? mhz : 0;
+    const auto clocks = meter_ ? meter_->now() : std::nullopt;
+    return clocks ? static_cast<unsigned>(clocks->sm_mhz) : 0;
   }
 
  private:
-  using Ask = int (*)(void*, int, unsigned*);
-  Ask ask_ = nullptr;
-  void* device_ = nullptr;
+  std::optional<cuda::ClockMeter> meter_;
 };
 
 struct Plans {
@@ -100,7 +92,10 @@ std::vector<Experiment> experiments() {
 class Laboratory {
  public:
   Laboratory(std::unique_ptr<device::CudaDevice> device, Plans plans)
-      : device_(std::move(device)), plans_(std::move(plans)), executor_(device_->driver()) {}
+      : device_(std::move(device)),
+        plans_(std::move(plans)),
+        executor_(device_->driver()),
+        clock_(device_->facts().bus_id) {}
 
   Status run(const Experiment& experiment) {
     std::vector<Rounds> judgements;
@@ -118,7 +113,7 @@ class Laboratory {
       limits.known_reference = &reference;
       Rounds rounds;
       limits.rounds = &rounds;
-      mhz.push_back(clocks_.now());
+      mhz.push_back(clock_.now());
       const timing::TimingOutcome outcome = timing::time_trial(*trial, *device_, limits);
       if (outcome.stop) return fail("{}: {}", experiment.name, outcome.stop->error.message);
       judgements.push_back(std::move(rounds));
@@ -196,7 +191,7 @@ class Laboratory {
   std::unique_ptr<device::CudaDevice> device_;
   Plans plans_;
   language::triton::CudaExecutor executor_;
-  Clocks clocks_;
+  MultiprocessorClock clock_;
   at::Tensor hole_;
   std::string rows_;
 };

@@ -44,6 +44,19 @@ def result_of(options, strategy, seed):
     return json.loads(file.read_text()) if file.exists() else None
 
 
+def check_devices(options):
+    """Ends the call if parts were timed on different kinds of GPUs: their speed-ups do not belong in one table."""
+    parts = {}
+    for strategy in options.strategy:
+        for seed in options.seed:
+            found = result_of(options, strategy, seed)
+            if found and found.get("device"):
+                parts.setdefault(found["device"], []).append(f"{strategy} with seed {seed}")
+    if len(parts) > 1:
+        sys.exit("parts were timed on different GPUs: " + "; ".join(f"{len(each)} on {name}" for name, each in sorted(parts.items()))
+                 + f" ({', '.join(min(parts.values(), key=len))}); remove those of one GPU from {options.out}")
+
+
 def percent(share):
     return f"{100 * share:.1f} %"
 
@@ -105,6 +118,7 @@ def main():
                 run_part(options, strategy, seed, end - time.monotonic())
             if not result_of(options, strategy, seed):
                 left.append(f"{strategy} with seed {seed}")
+    check_devices(options)
     rows = table_rows(options)
     if rows:
         lines = ["| " + " | ".join(row) + " |" for row in rows]

@@ -128,6 +128,12 @@ class CommandLine(unittest.TestCase):
                 done = run("gym", "submit", "--url", "http://127.0.0.1:9", "--jobs", jobs.name, *option)
                 self.refused(done, option[0], "--jobs")
 
+    def test_a_class_of_devices_is_one_of_a_service(self):
+        config = pathlib.Path(__file__).resolve().parent.parent / "configs" / "rl-small.toml"
+        with tempfile.TemporaryDirectory() as model:
+            done = run("rl", config, "--set", f"model.path={model}", "--gym-device", "NVIDIA H200", "--dry-run")
+        self.refused(done, "NVIDIA H200", "--gym")
+
     def test_bash_completes_commands_options_and_values(self):
         self.assertEqual(completed("jud"), ["judge"])
         self.assertEqual(completed("tasks", "fr"), ["from-run", "from-module"])

@@ -86,8 +86,33 @@ class Deploy(unittest.TestCase):
             help_text = subprocess.run([BINARY, *words[:2], "--help"], capture_output=True, text=True, check=True).stdout
             options = [word for word in words if word.startswith("--")]
             self.assertIn("--store", options, path)
+            if "capture" not in words:  # a host that captures must not have this key
+                self.assertIn("--verdict-key", options, f"{path}: verdicts without a seal")
             for option in options:
                 self.assertIn(option, help_text, path)
+
+    def test_openenvs_manifest_names_a_command_of_the_program(self):
+        manifest = dict(re.findall(r'^(\w+): "?([^"\n]*)"?$', (DEPLOY.parent / "configs/openenv.yaml").read_text(), re.M))
+        self.assertLessEqual({"spec_version", "name", "type", "runtime", "app", "port"}, set(manifest))
+        program, *words = manifest["app"].split()
+        self.assertEqual(program, "tritonsmith")
+        self.assertIn(f":{manifest['port']}", words[words.index("--listen") + 1])
+        help_text = subprocess.run([BINARY, *words[:2], "--help"], capture_output=True, text=True, check=True).stdout
+        for option in words[2:]:
+            if option.startswith("--"):
+                self.assertIn(option, help_text)
+
+    def test_holds_no_key_and_takes_it_from_where_only_its_owner_reads_it(self):
+        credential = "LoadCredential=verdict.key:/etc/tritonsmith/verdict.key"
+        for unit in sorted(DEPLOY.rglob("*.service")):
+            self.assertIn(credential, unit.read_text().splitlines(), unit)
+            self.assertIn("--verdict-key %d/verdict.key", unit.read_text(), unit)
+        manifest = (DEPLOY / "kubernetes/gym.yaml").read_text()
+        self.assertEqual(manifest.count("--verdict-key /keys/verdict-key"), 2)
+        self.assertEqual(manifest.count("items: [{key: verdict-key, path: verdict-key}]"), 2)
+        for path in DEPLOY.rglob("*"):
+            if path.is_file():
+                self.assertNotRegex(path.read_text(), r"\b[0-9a-f]{32,}\b", f"{path} holds a key")
 
 
 if __name__ == "__main__":

@@ -122,6 +122,9 @@ def check_guarantees():
     for path in (ROOT / "src").rglob("*_test.cc"):
         for suite, test in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", path.read_text(), re.M):
             tests.update((test, suite + test))
+    for folder in ("tests", "python"):
+        for path in (ROOT / folder).rglob("*_test.py"):
+            tests.update(re.findall(r"^ +(?:async )?def (test_\w+)\(", path.read_text(), re.M))
     for line in (DOCS / "guarantees.md").read_text().splitlines():
         if not line.startswith("| ") or line.endswith("held by |"):
             continue

@@ -57,6 +57,13 @@ class Wheel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def check_mcp_and_write(self, place):
+        script = [ROOT / "tests/installed_program.py", place / "bin/tritonsmith", ROOT / "tests/tasks/softmax.py",
+                  ROOT / "tests/honest/files/softmax__online.py"]
+        done = subprocess.run([sys.executable, *script], capture_output=True, text=True, cwd="/", timeout=300,
+                              env=environment_without("PYTHONPATH", "LD_LIBRARY_PATH"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_its_record_is_true_and_it_knows_no_folder_of_this_machine(self):
         with zipfile.ZipFile(self.wheel) as archive:
             [record] = [name for name in archive.namelist() if name.endswith("/RECORD")]
@@ -84,6 +91,7 @@ class Wheel(unittest.TestCase):
         place = self.installed("beside", link)
         self.assertTrue(self.judged(place)["accepted"])
         self.assertTrue((place / "share/bash-completion/completions/tritonsmith").exists())
+        self.check_mcp_and_write(place)
         version = subprocess.run([place / "bin/tritonsmith", "--version"], capture_output=True, text=True).stdout
         self.assertIn(f"-{version.split()[1].rstrip(',')}-", self.wheel.name)
 

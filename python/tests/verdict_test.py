@@ -32,6 +32,13 @@ class Tables(unittest.TestCase):
             self.assertIn(part, table)
         self.assertIn("accepted", str(verdict))
 
+    def test_a_timed_verdict_names_its_device_and_its_clocks(self):
+        environment = {"gpu": "NVIDIA H200", "clocks": {"sm_mhz": 1980, "memory_mhz": 3201}}
+        verdict = tritonsmith.Verdict({**verdict_of({}, "good"), "environment": environment})
+        self.assertEqual((verdict.device, verdict.clocks), ("NVIDIA H200", tritonsmith.Clocks(1980, 3201)))
+        self.assertIn("NVIDIA H200, 1980 MHz, memory 3201 MHz", verdict._repr_html_())
+        self.assertIsNone(tritonsmith.Verdict({"environment": {"gpu": "sm_90 (compiled, not run)"}}).clocks)
+
     def test_an_empty_verdict_is_accepted_by_nobody(self):
         verdict = tritonsmith.Verdict({})
         self.assertFalse(verdict.accepted or verdict.correct or verdict.compiled)

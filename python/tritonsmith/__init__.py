@@ -24,12 +24,13 @@ from tritonsmith.errors import (
 )
 from tritonsmith.judge import AsyncJudge, Judge
 from tritonsmith.task import load_tasks
-from tritonsmith.verdict import Finding, Kernel, Reward, RewardTerm, Verdict, VerdictError
+from tritonsmith.verdict import Clocks, Finding, Kernel, Reward, RewardTerm, Verdict, VerdictError
 
 __all__ = [
     "AccessDenied",
     "AsyncJudge",
     "BadRequest",
+    "Clocks",
     "DeadlinePassed",
     "Finding",
     "GymUnavailable",

@@ -9,7 +9,7 @@ import html
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Sequence
 
-__all__ = ["Finding", "Kernel", "Reward", "RewardTerm", "Verdict", "VerdictError"]
+__all__ = ["Clocks", "Finding", "Kernel", "Reward", "RewardTerm", "Verdict", "VerdictError"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class VerdictError:
     message: str
     line: int
     excerpt: str
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The median clocks of a GPU while the timed rounds ran, in megahertz."""
+
+    sm_mhz: int
+    memory_mhz: int
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,17 @@ class Verdict:
         return _number(_object(self.data.get("reference_ms")).get("median"))
 
     @property
+    def device(self) -> str:
+        """The GPU that measured, or the chip that the kernels were compiled for: `sm_90 (compiled, not run)`."""
+        return str(_object(self.data.get("environment")).get("gpu", ""))
+
+    @property
+    def clocks(self) -> Optional[Clocks]:
+        """The GPU's clocks while it measured; None where no GPU measured, or its driver tells no clocks."""
+        clocks = _object(_object(self.data.get("environment")).get("clocks"))
+        return Clocks(int(clocks.get("sm_mhz", 0)), int(clocks.get("memory_mhz", 0))) if clocks else None
+
+    @property
     def findings(self) -> Sequence[Finding]:
         return tuple(Finding.from_json(item) for item in self.data.get("findings") or ())
 
@@ -144,9 +163,9 @@ class Verdict:
             rows.append((f"{finding.severity}: {finding.rule}", finding.message + where))
         for kernel in self.data.get("kernels") or ():
             rows.append((f"kernel {kernel.get('name', '')}", _costs(kernel)))
-        gpu = str(_object(self.data.get("environment")).get("gpu", ""))
-        if gpu:
-            rows.append(("device", gpu))
+        if self.device:
+            clocks = f", {self.clocks.sm_mhz} MHz, memory {self.clocks.memory_mhz} MHz" if self.clocks else ""
+            rows.append(("device", self.device + clocks))
         return rows
 
     def _repr_html_(self) -> str:

@@ -47,8 +47,9 @@ gym::service::MakeJudge judge_maker(const McpOptions& options,
   return [options,
           config](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::api::Judge>> {
     if (!options.gym.url.empty())
-      return gym::remote::RemoteJudge::open(
-          {.url = options.gym.url, .token_file = options.gym.token_file});
+      return gym::remote::RemoteJudge::open({.url = options.gym.url,
+                                             .token_file = options.gym.token_file,
+                                             .device = options.gym.device});
     TRY_ASSIGN(auto local, start_judge(config));
     if (stopping.stop_requested()) return fail("stopped");
     return std::unique_ptr<gym::api::Judge>(std::move(local));
@@ -59,6 +60,7 @@ Status serve_mcp(const McpOptions& options) {
   gym::judge::LocalJudgeConfig config;
   config.directory = cache_directory("judge");
   TRY_ASSIGN(config.capture.data, data_folders(options.gym.data));
+  TRY(check_device_choice(options.gym));
   if (!options.gym.url.empty() && !options.gym.data.empty())
     return fail("--data shows folders of this machine; the service at {} has its own",
                 options.gym.url);

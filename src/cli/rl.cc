@@ -116,7 +116,10 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
     TRY_ASSIGN(config.teacher.path, model_directory(config.teacher.path));
   }
   TRY(train::check(config));
+  // The run's own config records the class, so that a resumed run asks for the same one.
+  if (!gym.device.empty()) config.judge.device = gym.device;
   Material material{.tasks = {}, .references = {}, .gym = gym_of(config, gym)};
+  TRY(check_device_choice(material.gym));
   TRY(check_gym_of_hosts(material.gym, launch));
   if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
   material.gym.processes = launch.local_size;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/jsonl.h"
 #include "data/sample.h"
+#include "data/timed_devices.h"
 #include "distil/distil_record.h"
 #include "text/feedback.h"
 
@@ -21,6 +22,7 @@ bool is_there(const fs::path& file) {
 void take_verdict(const Verdict& verdict, Answer& answer) {
   answer.is_accepted = verdict.accepted;
   answer.speedup = verdict.speedup;
+  answer.device = verdict.environment.gpu;
   answer.stage = static_cast<double>(verdict.stage) / static_cast<double>(Stage::timed);
   if (!verdict.accepted) answer.failure = verdict.error ? class_name(*verdict.error) : "refused";
 }
@@ -52,6 +54,18 @@ Status Material::read(const fs::path& folder) {
       "{}: holds neither tasks.jsonl and samples.jsonl, as `tasks distil` and `rl` write them, nor "
       "pairs.jsonl of `tasks pairs`",
       folder.string());
+}
+
+std::string Material::keep_speeds_of(std::string device) {
+  TimedDevices devices;
+  for (const Conversation& each : conversations)
+    for (const Answer& answer : each.answers)
+      if (answer.speedup) devices.add(answer.device);
+  if (device.empty()) device = devices.most();
+  for (Conversation& each : conversations)
+    for (Answer& answer : each.answers)
+      if (answer.device != device) answer.speedup.reset();
+  return devices.others_than(device);
 }
 
 std::size_t Material::place_of(const Task& task) {

@@ -20,6 +20,7 @@ struct Answer {
   bool is_accepted = false;
   std::string failure;  // of an answer that is not accepted: the class of its error
   std::optional<double> speedup;
+  std::string device = {};  // the GPU that timed it
   std::int64_t tokens = 0;  // that its writer wrote for it
   double stage = 0;         // how far the gym got with it, from 0 to 1
 };
@@ -38,6 +39,10 @@ struct Material {
 
   // Adds a folder's. Fails in one line that names the file and line at fault.
   Status read(const std::filesystem::path& folder);
+
+  // Removes the speed-ups that were not measured on this GPU. If `device` is empty, it is the one
+  // that timed most answers. Returns what was removed, in words: "3 on NVIDIA A100".
+  std::string keep_speeds_of(std::string device);
 
  private:
   std::size_t place_of(const Task& task);

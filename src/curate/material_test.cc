@@ -70,6 +70,23 @@ TEST_F(MaterialTest, ReadsPairsWithTheirOrigin) {
   EXPECT_EQ(material.tasks[0].origin->licences.front(), "mit");
 }
 
+TEST_F(MaterialTest, ComparesSpeedsOfOneKindOfGpu) {
+  Material material;
+  Conversation all{.task = 0, .messages = {}, .answers = {}, .origin = {}};
+  for (const auto& [device, speedup] :
+       std::vector<std::pair<std::string, double>>{{"A100", 9}, {"H200", 2}, {"H200", 3}})
+    all.answers.push_back({.is_accepted = true, .speedup = speedup, .device = device});
+  all.answers.push_back(
+      {.is_accepted = true, .speedup = {}, .device = "sm_90 (compiled, not run)"});
+  material.conversations = {all};
+  EXPECT_EQ(material.keep_speeds_of(""), "1 on A100");
+  EXPECT_FALSE(material.conversations[0].answers[0].speedup);
+  EXPECT_EQ(material.conversations[0].answers[2].speedup, 3);
+  material.conversations = {all};
+  EXPECT_EQ(material.keep_speeds_of("A100"), "2 on H200");
+  EXPECT_EQ(material.conversations[0].answers[0].speedup, 9);
+}
+
 TEST_F(MaterialTest, NamesWhatIsWrong) {
   Material material;
   EXPECT_THAT(material.read(folder_.path()).error().message, HasSubstr("holds neither"));

@@ -13,6 +13,9 @@ Fields<Query> Query::fields() {
             "How many times as fast the better kernel is at least, with --want faster and "
             "preferences.",
             at_least(1.0)),
+      field("device", &Q::device,
+            "The GPU whose speed-ups count, such as NVIDIA H200. Others count as not timed. Empty: "
+            "the GPU that timed most answers."),
       field("max_reasoning", &Q::max_reasoning,
             "The most bytes of reasoning in an answer. 0: no limit.", at_least<std::int64_t>(0)),
       field("per_task", &Q::per_task,

@@ -57,6 +57,7 @@ struct Query {
   Want want = Want::all;
   double min_speedup = 0;
   double faster_by = 1.1;
+  std::string device;  // the GPU whose speed-ups count; empty: the one that timed most answers
   std::int64_t max_reasoning = 0;
   int per_task = 0;
   double likeness = 0.8;

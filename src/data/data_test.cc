@@ -28,7 +28,8 @@ Verdict full_verdict() {
   verdict.kernels = {{"k", 1, 2.5, 32, 0, 1024}};
   verdict.aten = {{"aten::mm", 2, 7.0}};
   verdict.stage_ms = {{"queue", 1.5}, {"capture", 80}};
-  verdict.environment = {"sm_90", "H200", "580", "2.11.0", "3.6.0", {"uid", "seccomp"}};
+  verdict.environment = {"sm_90",           "H200", "580", "2.11.0", "3.6.0", {"uid", "seccomp"},
+                         Clocks{1980, 3201}};
   verdict.fault = Fault::none;
   verdict.from_store = true;
   return verdict;

@@ -16,6 +16,18 @@ void set_class(VerdictError& error, std::string name) {
   error.unknown_class = known ? std::string() : std::move(name);
 }
 
+Json to_json(const Clocks& clocks) {
+  return {{"sm_mhz", clocks.sm_mhz}, {"memory_mhz", clocks.memory_mhz}};
+}
+
+Result<Clocks> clocks_from_json(const Json& json) {
+  JsonReader reader(json);
+  const Clocks clocks{.sm_mhz = static_cast<int>(reader.integer("sm_mhz")),
+                      .memory_mhz = static_cast<int>(reader.integer("memory_mhz"))};
+  TRY(reader.status());
+  return clocks;
+}
+
 Json to_json(const VerdictError& error) {
   return {{"class", class_name(error)},
           {"message", error.message},
@@ -136,19 +148,25 @@ Result<AtenReport> aten_from_json(const Json& json) {
 }
 
 Json to_json(const Environment& environment) {
-  return {{"target", environment.target}, {"gpu", environment.gpu},
-          {"driver", environment.driver}, {"torch", environment.torch},
-          {"triton", environment.triton}, {"jail", environment.jail_layers}};
+  Json json = {{"target", environment.target}, {"gpu", environment.gpu},
+               {"driver", environment.driver}, {"torch", environment.torch},
+               {"triton", environment.triton}, {"jail", environment.jail_layers}};
+  if (environment.clocks) json["clocks"] = tritonsmith::to_json(*environment.clocks);
+  return json;
 }
 
-Environment environment_from_json(const Json& json) {
+Result<Environment> environment_from_json(const Json& json) {
   JsonReader reader(json);
-  return {.target = reader.string("target", ""),
-          .gpu = reader.string("gpu", ""),
-          .driver = reader.string("driver", ""),
-          .torch = reader.string("torch", ""),
-          .triton = reader.string("triton", ""),
-          .jail_layers = reader.strings("jail")};
+  Environment environment{.target = reader.string("target", ""),
+                          .gpu = reader.string("gpu", ""),
+                          .driver = reader.string("driver", ""),
+                          .torch = reader.string("torch", ""),
+                          .triton = reader.string("triton", ""),
+                          .jail_layers = reader.strings("jail")};
+  if (reader.has("clocks")) {
+    TRY_ASSIGN(environment.clocks, clocks_from_json(json["clocks"]));
+  }
+  return environment;
 }
 
 template <typename T, typename Parse>
@@ -250,7 +268,7 @@ Result<Verdict> verdict_from_json(const Json& json) {
   verdict.compiled = reader.boolean("compiled");
   verdict.correct = reader.boolean("correct");
   verdict.accepted = reader.boolean("accepted");
-  verdict.environment = environment_from_json(reader.object("environment"));
+  TRY_ASSIGN(verdict.environment, environment_from_json(reader.object("environment")));
   verdict.fault = reader.enumerated("fault", std::optional(Fault::none));
   verdict.from_store = reader.boolean("from_store", false);
   if (reader.has("speedup")) verdict.speedup = reader.number("speedup");

@@ -137,6 +137,13 @@ struct AtenReport {
   bool operator==(const AtenReport&) const = default;
 };
 
+// The clocks of a GPU, in megahertz.
+struct Clocks {
+  int sm_mhz = 0;  // of the multiprocessors
+  int memory_mhz = 0;
+  bool operator==(const Clocks&) const = default;
+};
+
 struct Environment {
   std::string target;  // the chip that the kernels were compiled for: "sm_90"
   std::string gpu;     // the GPU that measured, or the target: "sm_90 (compiled, not run)"
@@ -144,6 +151,7 @@ struct Environment {
   std::string torch, triton;
   // The sandbox layers in force: "uid", "netns", "seccomp", "landlock=7", ...
   std::vector<std::string> jail_layers;
+  std::optional<Clocks> clocks;  // the medians during the timed rounds, if they could be read
   bool operator==(const Environment&) const = default;
 };
 
@@ -182,6 +190,8 @@ bool has_rejecting_finding(const Verdict& verdict);
 // timed.
 std::optional<double> speedup_over(const Verdict& verdict, std::string_view baseline);
 
+Json to_json(const Clocks& clocks);
+Result<Clocks> clocks_from_json(const Json& json);
 Json to_json(const VerdictError& error);
 Result<VerdictError> error_from_json(const Json& json);
 Json to_json(const Timing& timing);

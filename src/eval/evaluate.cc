@@ -176,6 +176,10 @@ class Session {
                           .temperature = options_.sampling.temperature,
                           .seconds = seconds,
                           .parsed = parsed_};
+    const std::string elsewhere = keep_times_of_one_device(tasks);
+    if (!elsewhere.empty())
+      LOG("eval: times of other GPUs do not count: {} (--gym-device NAME asks for one kind)",
+          elsewhere);
     evaluation.program = options_.program;
     evaluation.date = utc_time();
     summarise(tasks, evaluation);

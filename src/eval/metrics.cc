@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "data/failure.h"
+#include "data/timed_devices.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -145,6 +146,15 @@ TaskResult result_of(const TaskVerdicts& task) {
     if (verdict.accepted && verdict.speedup) result.speedups.push_back(*verdict.speedup);
   }
   return result;
+}
+
+// Calls `visit` with each verdict of each turn.
+template <typename Visit>
+void for_each_verdict(std::span<TaskVerdicts> tasks, const Visit& visit) {
+  for (TaskVerdicts& task : tasks) {
+    if (task.greedy) std::ranges::for_each(task.greedy->verdicts, visit);
+    for (Conversation& each : task.sampled) std::ranges::for_each(each.verdicts, visit);
+  }
 }
 
 LevelResult level_result(const std::string& level, std::span<const TaskVerdicts> tasks) {
@@ -310,6 +320,16 @@ std::string level_of(std::string_view task_id, std::string_view family, std::str
   const std::size_t slash = begins ? task_id.find('/', at) : std::string_view::npos;
   if (slash != std::string_view::npos) return std::string(task_id.substr(at, slash - at));
   return std::string(family.empty() ? suite : family);
+}
+
+std::string keep_times_of_one_device(std::span<TaskVerdicts> tasks) {
+  TimedDevices devices;
+  for_each_verdict(tasks, [&](const Verdict& verdict) { devices.add(verdict); });
+  const std::string device = devices.most();
+  for_each_verdict(tasks, [&](Verdict& verdict) {
+    if (verdict.environment.gpu != device) forget_times(verdict);
+  });
+  return devices.others_than(device);
 }
 
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {

@@ -56,6 +56,10 @@ double judge_seconds(const Verdict& verdict);
 // suite.
 std::string level_of(std::string_view task_id, std::string_view family, std::string_view suite);
 
+// Removes the times that were not measured on the GPU that timed most kernels. Returns what was
+// removed, in words: "3 on NVIDIA A100".
+std::string keep_times_of_one_device(std::span<TaskVerdicts> tasks);
+
 // Fills the evaluation: tasks, samples, rates, pass@k and fast_p@k for k = 1, 2, 4, ... up to the
 // number of samples, speed, failures and costs. It also fills these numbers by level, turn and
 // task, and for the tasks without marks. Either every task has a greedy conversation or none.

@@ -89,6 +89,22 @@ TEST(Summary, OfSpeedIsKernelBenchs) {
   EXPECT_DOUBLE_EQ(e.speed.fast_at.at("2").at(2), 0.5);
 }
 
+TEST(Summary, OfSpeedHoldsTimesOfOneGpu) {
+  const auto on = [](const char* gpu, double speedup) {
+    Verdict timed = verdict(true, true, speedup);
+    timed.environment.gpu = gpu;
+    return once(timed);
+  };
+  std::vector<TaskVerdicts> tasks = {
+      {.id = "a", .sampled = {on("H200", 2), on("A100", 9), on("H200", 2)}}};
+  EXPECT_EQ(keep_times_of_one_device(tasks), "1 on A100");
+  const Evaluation e = summary(tasks);
+  EXPECT_EQ(e.speed.timed, 2);
+  EXPECT_NEAR(e.speed.geometric_mean, 2, 1e-12);
+  EXPECT_DOUBLE_EQ(e.sampled.accepted, 1);
+  EXPECT_EQ(keep_times_of_one_device(tasks), "");
+}
+
 TEST(Summary, OfSpeedIsAlsoAgainstTheBaselinesThatWereTimed) {
   const auto beside = [](bool accepted, double eager_ms) {
     Verdict timed = verdict(true, accepted, 9);

@@ -94,10 +94,14 @@ class SuiteSession {
                                 .seconds = seconds,
                                 .unit = budget_unit(options_.config)};
     std::vector<const search::Search*> searches;
-    for (const auto& each : all_) {
-      searches.push_back(&each->search);
-      evaluation.by_task.push_back(task_search(each->search));
-    }
+    for (const auto& each : all_) searches.push_back(&each->search);
+    const TimedDevices devices = timed_devices(searches);
+    evaluation.device = devices.most();
+    if (const auto elsewhere = devices.others_than(evaluation.device); !elsewhere.empty())
+      LOG("search: times of other GPUs do not count: {} (--gym-device NAME asks for one kind)",
+          elsewhere);
+    for (const auto& each : all_)
+      evaluation.by_task.push_back(task_search(each->search, evaluation.device));
     const int whole = budget_of(options_.config);
     for (int budget = 1; budget < whole; budget *= 2)
       evaluation.at.push_back(reached_at(budget, evaluation.unit, searches));
@@ -106,7 +110,7 @@ class SuiteSession {
     return evaluation;
   }
 
-  static TaskSearch task_search(const search::Search& search) {
+  static TaskSearch task_search(const search::Search& search, const std::string& device) {
     const search::History& history = search.history();
     TaskSearch result{.id = search.request().task.id,
                       .attempts = static_cast<int>(history.finished().size()),
@@ -116,8 +120,11 @@ class SuiteSession {
       if (attempt == nullptr || !attempt->verdict.accepted || result.first_accepted != 0) continue;
       result.first_accepted = ask.number + 1;
     }
-    if (const auto best = history.best())
-      result.best_speedup = history.attempt(*best)->verdict.speedup;
+    for (const search::Ask& ask : history.asks())
+      if (const search::Attempt* attempt = history.attempt(ask.number);
+          attempt != nullptr && attempt->verdict.accepted && attempt->verdict.speedup &&
+          attempt->verdict.environment.gpu == device)
+        result.best_speedup = std::max(result.best_speedup.value_or(0), *attempt->verdict.speedup);
     return result;
   }
 
@@ -140,8 +147,18 @@ int budget_of(const search::SearchConfig& config) {
   return config.judgements > 0 ? config.judgements : config.attempts;
 }
 
+TimedDevices timed_devices(std::span<const search::Search* const> searches) {
+  TimedDevices devices;
+  for (const search::Search* search : searches)
+    for (const search::Ask& ask : search->history().asks())
+      if (const search::Attempt* attempt = search->history().attempt(ask.number))
+        devices.add(attempt->verdict);
+  return devices;
+}
+
 AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search* const> searches) {
   AtBudget at{.budget = budget};
+  const std::string device = timed_devices(searches).most();
   double logarithms = 0;
   int timed = 0;
   for (const search::Search* search : searches) {
@@ -160,7 +177,8 @@ AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search*
           static_cast<double>(attempt->usage.prompt_tokens + attempt->usage.completion_tokens);
       const Verdict& verdict = attempt->verdict;
       is_accepted = is_accepted || verdict.accepted;
-      if (verdict.accepted) best = std::max(best, verdict.speedup.value_or(0));
+      if (verdict.accepted && verdict.environment.gpu == device)
+        best = std::max(best, verdict.speedup.value_or(0));
       if (is_judged) at.judge_seconds += judge_seconds(verdict);
     }
     at.attempts += attempts;
@@ -200,11 +218,17 @@ Json to_json(const SearchEvaluation& evaluation) {
                      {"best_speedup", task.best_speedup ? Json(*task.best_speedup) : Json()},
                      {"why_over", task.why_over}});
   for (const auto& [name, value] : evaluation.config) config[name] = value;
-  return {{"strategy", evaluation.strategy},  {"suite", evaluation.suite},
-          {"model", evaluation.model},        {"policy", evaluation.policy},
-          {"program", evaluation.program},    {"date", evaluation.date},
-          {"config", std::move(config)},      {"seconds", evaluation.seconds},
-          {"unit", name_of(evaluation.unit)}, {"at", std::move(at)},
+  return {{"strategy", evaluation.strategy},
+          {"suite", evaluation.suite},
+          {"model", evaluation.model},
+          {"policy", evaluation.policy},
+          {"program", evaluation.program},
+          {"date", evaluation.date},
+          {"config", std::move(config)},
+          {"seconds", evaluation.seconds},
+          {"unit", name_of(evaluation.unit)},
+          {"device", evaluation.device},
+          {"at", std::move(at)},
           {"by_task", std::move(tasks)}};
 }
 

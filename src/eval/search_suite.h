@@ -3,6 +3,7 @@
 // was.
 #pragma once
 
+#include "data/timed_devices.h"
 #include "eval/evaluate.h"
 #include "search/searches.h"
 
@@ -33,7 +34,8 @@ int budget_of(const search::SearchConfig& config);
 struct AtBudget {
   int budget = 0;
   double accepted = 0;  // share of the tasks
-  double speedup = 0;   // geometric mean of the best ones so far; 0 without times
+  // Geometric mean of the best ones so far, on the GPU that timed most kernels; 0 without times.
+  double speedup = 0;
   double attempts = 0, tokens = 0, judgements = 0, judge_seconds = 0;
 };
 
@@ -50,6 +52,7 @@ struct SearchEvaluation {
   Settings config;
   double seconds = 0;
   BudgetUnit unit = BudgetUnit::attempts;
+  std::string device;        // the GPU whose times count; empty: nothing was timed
   std::vector<AtBudget> at;  // of a budget of 1, 2, 4, ..., and of all of it
   std::vector<TaskSearch> by_task;
 };
@@ -60,6 +63,9 @@ Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
                                          gym::api::Judge& judge);
 
 Json to_json(const SearchEvaluation& evaluation);
+
+// On which GPUs the kernels of these searches were timed.
+TimedDevices timed_devices(std::span<const search::Search* const> searches);
 
 // The numbers after that budget. Pure.
 AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search* const> searches);

@@ -31,9 +31,7 @@ class PastSearch {
            {"text", text},
            {"finish", "stop"},
            {"usage", search::to_json(Usage{.prompt_tokens = 2, .completion_tokens = 8})}});
-      const Verdict verdict = kernel == "good"
-                                  ? gym::api::accepted_verdict()
-                                  : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
+      const Verdict verdict = verdict_of(kernel);
       Json judged = {
           {"event", "judged"}, {"number", number}, {"verdict", to_json(verdict)}, {"seconds", 1.0}};
       if (first.contains(kernel)) judged["same_as"] = first[kernel];
@@ -42,15 +40,38 @@ class PastSearch {
     }
     EXPECT_TRUE(search_.resume(events));
   }
+  // "good" is accepted; "good_H200_3" is three times as fast as PyTorch on an H200.
+  static Verdict verdict_of(const std::string& kernel) {
+    if (!kernel.starts_with("good"))
+      return gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
+    Verdict verdict = gym::api::accepted_verdict();
+    verdict.speedup.reset();
+    verdict.time_ms.reset();
+    if (kernel == "good") return verdict;
+    verdict.environment.gpu = kernel.substr(5, 4);
+    verdict.speedup = std::stod(kernel.substr(10));
+    return verdict;
+  }
   AtBudget at(int budget, BudgetUnit unit) const {
     const search::Search* searches[] = {&search_};
     return reached_at(budget, unit, searches);
+  }
+  TimedDevices devices() const {
+    const search::Search* searches[] = {&search_};
+    return timed_devices(searches);
   }
 
  private:
   NoLog log_;
   search::Search search_;
 };
+
+TEST(SearchSuite, ComparesTimesOfOneKindOfGpu) {
+  const PastSearch past({"good_H200_2", "good_A100_9", "good_H200_3", "good"});
+  EXPECT_NEAR(past.at(4, BudgetUnit::attempts).speedup, 3, 1e-12);
+  EXPECT_EQ(past.devices().most(), "H200");
+  EXPECT_EQ(past.devices().others_than("H200"), "1 on A100");
+}
 
 TEST(SearchSuite, ABudgetOfAttemptsCountsEveryAnswer) {
   const PastSearch past({"a", "a", "", "b", "good"});

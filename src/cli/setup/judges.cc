@@ -69,6 +69,14 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
   return judge;
 }
 
+Status check_device_choice(const GymChoice& gym) {
+  if (gym.device.empty() || !gym.url.empty()) return ok();
+  return fail(
+      "a class of devices ({}) is chosen among the devices of a service: name the service by --gym "
+      "or judge.url. On this machine CUDA_VISIBLE_DEVICES chooses",
+      gym.device);
+}
+
 Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
                                                     const GymChoice& gym) {
   if (!gym.url.empty() && !gym.data.empty())
@@ -76,7 +84,9 @@ Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path&
         "--data shows folders of this machine: give the service its own, by "
         "--set 'judge.capture.data=[\"DIR\"]'");
   if (!gym.url.empty())
-    return gym::remote::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
+    return gym::remote::RemoteJudge::open(
+        {.url = gym.url, .token_file = gym.token_file, .device = gym.device});
+  TRY(check_device_choice(gym));
   gym::judge::LocalJudgeConfig config{
       .only_gpus = gym.gpus, .lease = gym.lease, .referee_seconds = gym.referee_seconds};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
@@ -96,6 +106,9 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
                      "The file of its token (default: $TRITONSMITH_GYM_TOKEN)");
+  command.add_option("--gym-device", gym.device,
+                     "The class of that service's devices that judge: NVIDIA H200, sm_90, gpu or "
+                     "cpu (default: any device)");
   add_data_option(command, gym.data);
 }
 

@@ -29,6 +29,7 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
 struct GymChoice {
   std::string url;                // URL of a `gym serve`; empty: this program judges
   std::string token_file;         // empty: the token is $TRITONSMITH_GYM_TOKEN
+  std::string device;             // with `url`: the class of devices that judge; empty: any device
   std::vector<std::string> data;  // if this program judges: folders that tasks may read
   // If this program judges: the numbers of the GPUs that run kernels (empty: all), and whether
   // kernels are timed alone.
@@ -39,13 +40,16 @@ struct GymChoice {
   double referee_seconds = gym::judge::LocalJudgeConfig().referee_seconds;
 };
 
+// Fails if `gym` names a class of devices but no service.
+Status check_device_choice(const GymChoice& gym);
+
 // Opens the judge that `gym` names. A judge in this program keeps its verdict store and its secret
 // in `directory`, so that a resumed run finds its verdicts. If `directory` is empty, it keeps
 // nothing.
 Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
                                                     const GymChoice& gym = {});
 
-// Adds --gym URL, --token-file FILE and --data DIR.
+// Adds --gym URL, --token-file FILE, --gym-device CLASS and --data DIR.
 void add_gym_options(CLI::App& command, GymChoice& gym);
 
 // Adds --data DIR: a folder that tasks may read.

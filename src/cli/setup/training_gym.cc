@@ -10,6 +10,7 @@ GymChoice gym_of(const train::RlConfig& config, const GymChoice& named) {
     gym.url = config.judge.url;
     gym.token_file = config.judge.token_file;
   }
+  if (named.device.empty()) gym.device = config.judge.device;
   gym.gpus = config.judge.gpus;
   gym.lease = config.judge.lease;
   // Training uses the first GPU. If there are more, the judge takes another one.

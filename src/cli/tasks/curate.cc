@@ -103,7 +103,7 @@ std::string suites_named(const CurateOptions& options) {
 
 // Returns the text that the data card shows below the rows' licences.
 std::string report_of(const CurateOptions& options, const curate::Query& query,
-                      const curate::Curated& curated, double cost) {
+                      const curate::Curated& curated, const std::string& elsewhere, double cost) {
   std::vector<std::string> sources;
   for (const std::string& each : options.folders) sources.push_back(source_named(each));
   std::string text = fmt::format("## How it was made\n\nFrom judged answers in {}. {}\n\n{}\n",
@@ -121,6 +121,9 @@ std::string report_of(const CurateOptions& options, const curate::Query& query,
     text.back() = '.';
     text += "\n\n";
   }
+  if (!elsewhere.empty())
+    text += fmt::format("Answers timed on other GPUs, whose speed-ups do not count: {}.\n\n",
+                        elsewhere);
   text += fmt::format("Wanted: {}. Settings:", name_of(query.want));
   for (const auto& [name, value] : settings_of(query))
     text += fmt::format(" `{}={}`", name, to_line(value));
@@ -168,6 +171,10 @@ Status make_set(const CurateOptions& options) {
   TRY_ASSIGN(const auto suites, suites_of(options));
   curate::Material material;
   for (const std::string& each : options.folders) TRY(material.read(each));
+  const std::string elsewhere = material.keep_speeds_of(query.device);
+  if (!elsewhere.empty())
+    LOG("answers timed on other GPUs count as not timed: {} (--set device=NAME chooses the GPU)",
+        elsewhere);
   std::unique_ptr<curate::PlanReader> reader;
   if (options.reads_plans) {
     TRY_ASSIGN(reader, read_plans(options, suites, material));
@@ -183,7 +190,7 @@ Status make_set(const CurateOptions& options) {
     show_funnel(curated);
     return fail("no answer is left: the last step, '{}', left none", curated.funnel.back().name);
   }
-  const std::string report = report_of(options, query, curated, cost);
+  const std::string report = report_of(options, query, curated, elsewhere, cost);
   TRY(datasets::export_examples(curated.examples, options.layout,
                                 {.out = options.out,
                                  .split = options.split,

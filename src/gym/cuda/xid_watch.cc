@@ -1,7 +1,5 @@
 #include "gym/cuda/xid_watch.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 
@@ -13,27 +11,7 @@ namespace {
 // The program must end within this time.
 constexpr unsigned kWaitMs = 500;
 
-template <typename Function>
-Status find_symbol(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr ? ok() : fail("NVIDIA's management library lacks {}", name);
-}
-
 }  // namespace
-
-Result<Nvml> load_nvml() {
-  void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return fail("NVIDIA's management library is missing: {}", ::dlerror());
-  Nvml nvml;
-  TRY(find_symbol(library, "nvmlInit_v2", nvml.init));
-  TRY(find_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_by_bus_id));
-  TRY(find_symbol(library, "nvmlDeviceGetUUID", nvml.device_uuid));
-  TRY(find_symbol(library, "nvmlEventSetCreate", nvml.event_set_create));
-  TRY(find_symbol(library, "nvmlEventSetFree", nvml.event_set_free));
-  TRY(find_symbol(library, "nvmlDeviceRegisterEvents", nvml.register_events));
-  TRY(find_symbol(library, "nvmlEventSetWait_v2", nvml.event_set_wait));
-  return nvml;
-}
 
 // NVIDIA's catalogue calls these errors of applications. Its device plugin for Kubernetes passes
 // over the same ones.
@@ -68,8 +46,7 @@ XidWatch::~XidWatch() {
 
 Status XidWatch::watch(const WatchedGpu& gpu) {
   Watched watched{.gpu = gpu};
-  const std::string bus_id = gpu.bus_id + ".0";
-  int code = nvml_.device_by_bus_id(bus_id.c_str(), &watched.device);
+  int code = find_device(nvml_, gpu.bus_id, watched.device);
   if (code == 0) code = nvml_.register_events(watched.device, Nvml::kXidEvents, events_);
   if (code != 0)
     return fail_by_fault("the driver reports no errors of the GPU at {} (NVML code {})", gpu.bus_id,

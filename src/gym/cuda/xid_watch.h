@@ -1,6 +1,6 @@
 // XidWatch: the errors that NVIDIA's driver reports about GPUs, their Xids, from its management
-// library (NVML). The kernel log has the same errors, but only root may read it everywhere. The
-// library is loaded at run time; a machine may lack it. A thread of its own waits for reports.
+// library (NVML). The kernel log has the same errors, but only root may read it everywhere. A thread
+// of its own waits for reports.
 #pragma once
 
 #include <memory>
@@ -11,32 +11,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "gym/cuda/nvml.h"
 
 namespace tritonsmith::gym::cuda {
-
-// The functions of NVML by their names without its prefix, and the structs and numbers that they
-// take, as its own header declares them. Each returns 0 for success. Tests fill the table.
-struct Nvml {
-  using Device = void*;
-  using EventSet = void*;
-  struct Event {
-    Device device = nullptr;
-    unsigned long long type = 0, data = 0;
-    unsigned gpu_instance = 0, compute_instance = 0;
-  };
-  static constexpr unsigned long long kXidEvents = 8;
-  static constexpr int kTimeout = 10, kGpuIsLost = 15;
-
-  int (*init)() = nullptr;
-  int (*device_by_bus_id)(const char* bus_id, Device*) = nullptr;
-  int (*device_uuid)(Device, char* uuid, unsigned length) = nullptr;
-  int (*event_set_create)(EventSet*) = nullptr;
-  int (*event_set_free)(EventSet) = nullptr;
-  int (*register_events)(Device, unsigned long long types, EventSet) = nullptr;
-  int (*event_set_wait)(EventSet, Event*, unsigned timeout_ms) = nullptr;
-};
-
-Result<Nvml> load_nvml();
 
 // Says whether a program can cause the Xid, so that it tells nothing about the GPU. Candidates cause
 // these whenever they like.

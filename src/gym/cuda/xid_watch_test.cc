@@ -6,6 +6,8 @@
 #include <deque>
 #include <thread>
 
+#include "base/clock.h"
+
 namespace tritonsmith::gym::cuda {
 namespace {
 

@@ -178,6 +178,7 @@ void add_timing(const referee::PlanTiming& timing, const std::optional<Ceilings>
   verdict.coverage = timing.coverage;
   verdict.peak_bytes = timing.peak_bytes;
   verdict.reference_peak_bytes = timing.reference_peak_bytes;
+  verdict.environment.clocks = timing.clocks;
   if (ceilings && timing.work.bytes > 0)
     verdict.speed_of_light = speed_of_light(timing.work, *ceilings, timing.candidate.median);
   // the tuned launches may be others

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "gym/cuda/fused_oracles.h"
+#include "gym/cuda/nvml.h"
 #include "gym/device/cuda_device.h"
 #include "gym/device/testing/gpu_fixture.h"
 #include "gym/language/registry/languages.h"
@@ -387,6 +388,12 @@ TEST_F(CudaDeviceTest, JudgesAndTimesAPlanOfOperators) {
   EXPECT_GT(report.timing->reference.n, 9);
   EXPECT_EQ(report.timing->coverage, 0);
   EXPECT_EQ(report.timing->steps.at(0).op, "aten::clamp_min");
+  if (cuda::load_nvml()) {
+    ASSERT_TRUE(report.timing->clocks) << "the driver tells clocks";
+    EXPECT_GT(report.timing->clocks->sm_mhz, 100);
+    EXPECT_LT(report.timing->clocks->sm_mhz, 5000);
+    EXPECT_GT(report.timing->clocks->memory_mhz, 100);
+  }
   const RefereeReport untimed = referee.judge({.task_key = "t",
                                                .candidate_plan = plan_json(candidate),
                                                .secret = "s",

@@ -8,6 +8,19 @@
 
 namespace tritonsmith::gym::referee {
 
+namespace {
+
+// A machine without the management library judges all the same.
+std::optional<cuda::ClockMeter> clocks_of(const std::string& bus_id) {
+  const auto nvml = cuda::load_nvml();
+  if (!nvml) return std::nullopt;
+  auto meter = cuda::ClockMeter::open(*nvml, bus_id);
+  if (!meter) return std::nullopt;
+  return *std::move(meter);
+}
+
+}  // namespace
+
 // LibTorch uses one thread, because many referees run side by side.
 Equipment::Equipment(std::unique_ptr<language::KernelExecutor> kernel_executor)
     : executor(std::move(kernel_executor)), device(device::cpu_device()) {
@@ -24,6 +37,7 @@ Equipment::Equipment(std::unique_ptr<device::CudaDevice> cuda_device,
   executor = std::move(cuda_executor);
   evaluator = std::make_unique<Equipment>(make_evaluator());
   fused = std::make_unique<cuda::FusedOracles>(gpu->driver(), gpu->nvrtc(), gpu->facts().target);
+  clocks = clocks_of(gpu->facts().bus_id);
 }
 
 std::unique_ptr<language::KernelExecutor> make_evaluator() {

@@ -11,6 +11,7 @@
 
 #include "base/lease.h"
 #include "gym/cuda/fused_oracles.h"
+#include "gym/cuda/nvml.h"
 #include "gym/device/cuda_device.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/trial/perturb/perturbation.h"
@@ -38,6 +39,7 @@ struct Equipment {
   std::unique_ptr<Equipment> evaluator;       // on a GPU: runs small trials on the CPU as well
   device::Device& device;
   std::optional<Lease> lease;
+  std::optional<cuda::ClockMeter> clocks;  // on a GPU whose driver tells them
   // Milliseconds of the reference in earlier jobs on this GPU, by task.
   std::map<std::string, std::vector<double>> reference_ms;
   std::map<std::string, TaskDomain> domains;  // by task

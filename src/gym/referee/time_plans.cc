@@ -20,7 +20,8 @@ timing::TimingOutcome time_alone(Equipment& equipment, trial::FinishedTrial& tri
   timing::TimingOutcome outcome =
       timing::time_trial(trial, *equipment.gpu,
                          {.seconds = std::clamp(job.budget.timing_seconds, 0.0, 60.0),
-                          .known_reference = &equipment.reference_ms[job.task_key]});
+                          .known_reference = &equipment.reference_ms[job.task_key],
+                          .clocks = equipment.clocks ? &*equipment.clocks : nullptr});
   if (equipment.lease) equipment.lease->give_back();
   if (!is_alone)
     outcome.findings.push_back(

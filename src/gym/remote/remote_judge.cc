@@ -1,9 +1,11 @@
 #include "gym/remote/remote_judge.h"
 
+#include <fmt/ranges.h>
 #include <httplib.h>
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "base/event_stream.h"
 #include "base/log.h"
@@ -47,6 +49,22 @@ void set_timeouts(httplib::Client& http, int read_seconds) {
   http.set_write_timeout(kReplySeconds);
 }
 
+// Fails if the service's status names workers that judge, and none has a device of the class.
+Status check_device(const Json& status, const std::string& device, const std::string& url) {
+  JsonReader reader(status);
+  std::set<std::string> there;
+  bool is_known = false;
+  for (const Json& each : reader.array("workers")) {
+    JsonReader worker(each);
+    if (worker.string("role", "all") == "capture") continue;
+    is_known = true;
+    for (const std::string& name : worker.strings("devices")) there.insert(name);
+  }
+  if (!is_known || there.contains(device)) return ok();
+  return fail("the gym at {} has no device of class `{}`: it has {}", url, device,
+              there.empty() ? "none that it names" : fmt::format("{}", fmt::join(there, ", ")));
+}
+
 }  // namespace
 
 Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
@@ -57,6 +75,9 @@ Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
             "judges."),
       field("token_file", &C::token_file,
             "The file of the service's token. Empty: $TRITONSMITH_GYM_TOKEN."),
+      field(
+          "device", &C::device,
+          "The class of devices that judge our jobs: NVIDIA H200, sm_90, gpu or cpu. Empty: any."),
       field("priority", &C::priority,
             "The priority of our jobs at the service: high, normal or low."),
       field("patience_seconds", &C::patience_seconds,
@@ -80,6 +101,10 @@ Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& c
     const Error refused{
         fmt::format("the gym at {} does not serve us: {}", service.url, refusal_of(reply))};
     return tl::unexpected(reply && is_final(reply->status) ? refused : refused.as_fault());
+  }
+  if (!config.device.empty()) {
+    TRY_ASSIGN(const Json status, parse_json(reply->body));
+    TRY(check_device(status, config.device, service.url));
   }
   judge->sender_ =
       std::jthread([self = judge.get()](const std::stop_token& stop) { self->send(stop); });
@@ -113,6 +138,8 @@ RemoteJudge::~RemoteJudge() {
 Status RemoteJudge::submit(api::JudgeJob job) {
   if (!job.ptx.empty() || job.shows_ptx)
     return fail("a gym elsewhere does not judge PTX: leave --gym out, on a machine with a GPU");
+  if (job.device.empty()) job.device = config_.device;
+  TRY(api::check_job(job));
   TRY(outbox_.enter(static_cast<std::size_t>(config_.queue)));
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = job.id;

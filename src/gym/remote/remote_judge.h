@@ -23,6 +23,7 @@ namespace tritonsmith::gym::remote {
 struct RemoteJudgeConfig {
   std::string url;         // "http://host:8800"
   std::string token_file;  // empty: TRITONSMITH_GYM_TOKEN of the environment, if set
+  std::string device;      // the class of devices of jobs that name none; empty: any device
   api::Priority priority = api::Priority::normal;
   double patience_seconds = 600;
   int queue = 1024;  // unfinished jobs at most; submit blocks beyond
@@ -31,7 +32,8 @@ struct RemoteJudgeConfig {
 
 class RemoteJudge : public api::Judge {
  public:
-  // Fails when the service cannot be reached or refuses the token.
+  // Fails when the service cannot be reached, refuses the token, or has no worker with a device of
+  // the class. A service without any worker may still get one.
   static Result<std::unique_ptr<api::Judge>> open(const RemoteJudgeConfig& config);
   // Cancels the unfinished jobs, as far as the service can be reached.
   ~RemoteJudge() override;

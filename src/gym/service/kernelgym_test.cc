@@ -138,6 +138,18 @@ struct KernelGymService : ServiceFixture {
   }
 };
 
+TEST_F(KernelGymService, CallsAFaultOfTheInfrastructureAFailureOfOurs) {
+  verdict_for = [](const api::JudgeJob&) {
+    Verdict fault = api::failed_verdict(Stage::extracted, ErrorClass::infrastructure);
+    fault.fault = Fault::infrastructure;
+    return fault;
+  };
+  const Json response = json_of(call("POST", "/evaluate", request("t-1", "eager").dump()));
+  EXPECT_EQ(response["status"], "failed");
+  EXPECT_EQ(response["error_code"], "SYSTEM_ERROR");
+  EXPECT_EQ(json_of(call("GET", "/status/t-1"))["status"], "failed");
+}
+
 TEST_F(KernelGymService, RemembersWhatEachTaskWasMeasuredAgainst) {
   verdict_for = [](const api::JudgeJob& job) { return timed_verdict(job.baselines); };
   for (const char* name : {"torch_compile", "torch-compile", "compile"})

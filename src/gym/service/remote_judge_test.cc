@@ -81,6 +81,42 @@ TEST_F(RemoteJudgeTest, GoesOnWhenTheServiceComesBack) {
   EXPECT_EQ(take(*judge, 5).size(), 5U);
 }
 
+TEST_F(RemoteJudgeTest, AsksForItsClassOfDevicesInEachJobThatNamesNone) {
+  devices = {"gpu", "sm_90", "NVIDIA H200"};
+  std::atomic<int> by_name = 0, by_chip = 0;
+  verdict_for = [&](const api::JudgeJob& asked) {
+    (asked.device == "NVIDIA H200" ? by_name : by_chip) += 1;
+    return api::accepted_verdict();
+  };
+  serve();
+  auto of_class = config();
+  of_class.device = "NVIDIA H200";
+  const auto judge = *remote::RemoteJudge::open(of_class);
+  auto other = job(2, "good");
+  other.device = "sm_90";
+  ASSERT_TRUE(judge->submit(job(1, "good")));
+  ASSERT_TRUE(judge->submit(other));
+  take(*judge, 2);
+  EXPECT_EQ(by_name, 1);
+  EXPECT_EQ(by_chip, 1);
+  auto evaluated = job(3, "good");
+  evaluated.backend = Backend::evaluate;
+  EXPECT_FALSE(judge->submit(evaluated)) << "a GPU evaluates nothing";
+}
+
+TEST_F(RemoteJudgeTest, SaysAtTheStartThatTheServiceHasNoDeviceOfItsClass) {
+  devices = {"gpu", "sm_90", "NVIDIA H200"};
+  serve();
+  ASSERT_TRUE(soon([this] { return !job_store->reports().workers()->empty(); }));
+  auto of_class = config();
+  of_class.device = "NVIDIA A100";
+  const auto judge = remote::RemoteJudge::open(of_class);
+  ASSERT_FALSE(judge);
+  EXPECT_EQ(judge.error().kind, ErrorKind::input);
+  for (const char* part : {"NVIDIA A100", "NVIDIA H200", "sm_90"})
+    EXPECT_NE(judge.error().message.find(part), std::string::npos) << judge.error().message;
+}
+
 TEST_F(RemoteJudgeTest, CancelsThereToo) {
   serve();
   const auto judge = *remote::RemoteJudge::open(config());

@@ -30,6 +30,18 @@ std::size_t rank_of_interval(std::size_t n) {
 
 }  // namespace
 
+std::optional<Clocks> median_clocks(const std::vector<Clocks>& readings) {
+  if (readings.empty()) return std::nullopt;
+  const auto median_of = [&](int Clocks::*clock) {
+    std::vector<int> all;
+    for (const Clocks& reading : readings) all.push_back(reading.*clock);
+    const auto middle = all.begin() + std::ssize(all) / 2;
+    std::ranges::nth_element(all, middle);
+    return *middle;
+  };
+  return Clocks{.sm_mhz = median_of(&Clocks::sm_mhz), .memory_mhz = median_of(&Clocks::memory_mhz)};
+}
+
 MedianInterval median_interval(std::vector<double> samples) {
   if (samples.empty()) return {};
   std::ranges::sort(samples);

@@ -2,6 +2,7 @@
 // assumes nothing about the distribution. Pure.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "data/verdict.h"
@@ -34,6 +35,9 @@ std::vector<double> means_of(const std::vector<double>& rounds, int group);
 // Returns the samples for an interval: those means, or the rounds themselves where there are
 // too few rounds.
 std::vector<double> samples_of(const std::vector<double>& rounds, int group);
+
+// Returns the median of each clock, or nothing without a reading.
+std::optional<Clocks> median_clocks(const std::vector<Clocks>& readings);
 
 // Summarises these samples. The summary has the interval where it is known.
 Timing timing_of(std::vector<double> milliseconds);

@@ -9,6 +9,11 @@
 namespace tritonsmith::gym::timing {
 namespace {
 
+TEST(MedianClocks, AreTakenOfEachClockByItself) {
+  EXPECT_FALSE(median_clocks({}));
+  EXPECT_EQ(median_clocks({{1980, 3201}, {1200, 3201}, {1965, 2619}}), (Clocks{1965, 3201}));
+}
+
 TEST(MedianInterval, IsUnknownOfAFewSamples) {
   EXPECT_FALSE(median_interval({}).known);
   EXPECT_FALSE(median_interval({1, 2, 3}).known);

@@ -4,14 +4,18 @@
 
 #include <algorithm>
 
-#include "gym/timing/sampling.h"
-
 namespace tritonsmith::gym::timing {
 namespace {
 
 constexpr double kBatchSeconds = 0.5;
 constexpr int kWarmUp = 1;
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
+
+// A reading takes about 20 us.
+void read_clocks(const cuda::ClockMeter* meter, std::vector<Clocks>& readings) {
+  if (meter == nullptr) return;
+  if (const auto clocks = meter->now()) readings.push_back(*clocks);
+}
 
 }  // namespace
 
@@ -93,11 +97,14 @@ std::optional<replay::Stop> TimedRounds::run_rounds(int rounds) {
   for (int round = 0; round < rounds; ++round)
     if (auto stop = queue_round(round)) return late_fault(sides_.device).value_or(std::move(*stop));
   prints_.end_batch(rounds);
+  // The GPU still works on these rounds, and this thread would only wait for it.
+  read_clocks(limits_.clocks, clocks_);
   return late_fault(sides_.device);
 }
 
 std::optional<replay::Stop> TimedRounds::warm_up() {
   if (auto stop = run_batch(kWarmUp)) return stop;
+  clocks_.clear();
   plan_ = round_plan(milliseconds(0, 0));
   reference_times_.sample_by(plan_.rounds_a_sample);
   is_known_from_earlier_ = reference_times_.is_known_from_earlier();
@@ -158,6 +165,7 @@ void TimedRounds::start_by_value() {
   archives_ = true;
   reference_is_known_ = false;
   candidate_ms_.clear();
+  clocks_.clear();
   reference_times_.clear();
   if (limits_.rounds != nullptr) limits_.rounds->clear();
 }

@@ -11,6 +11,7 @@
 #include "gym/timing/output_archive.h"
 #include "gym/timing/reference_times.h"
 #include "gym/timing/round_prints.h"
+#include "gym/timing/sampling.h"
 #include "gym/timing/timed_check.h"
 #include "gym/timing/timed_run.h"
 #include "gym/timing/timing.h"
@@ -41,6 +42,8 @@ class TimedRounds {
   const ReferenceTimes& reference() const { return reference_times_; }
   Timing candidate_timing() const;
   Timing reference_timing() const;
+  // The medians of the clocks while the rounds ran, or nothing if they could not be read.
+  std::optional<Clocks> clocks() const { return median_clocks(clocks_); }
 
  private:
   // Returns the milliseconds between the round's marks `first` and `first` + 1, of its four.
@@ -72,6 +75,7 @@ class TimedRounds {
   std::array<bool, kLargestBatch> with_reference_{};  // for each round of the batch
   RoundPlan plan_;
   std::vector<double> candidate_ms_;
+  std::vector<Clocks> clocks_;  // one reading a batch
 };
 
 }  // namespace tritonsmith::gym::timing

@@ -45,6 +45,7 @@ class Timer {
     if (!outcome.stop) outcome.stop = check_archived();
     if (!outcome.stop) {
       timing.candidate = rounds_.candidate_timing();
+      timing.clocks = rounds_.clocks();
       // A task that draws no inputs has no new ones.
       if (!rounds_.erases_reference())
         outcome.stop = meet_new_inputs(timing.candidate, outcome.findings);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "gym/cuda/nvml.h"
 #include "gym/device/cuda_device.h"
 #include "gym/referee/protocol/referee_job.h"
 #include "gym/trial/trial.h"
@@ -35,6 +36,7 @@ struct TimingLimits {
   // agree, the reference needs fewer rounds in this job.
   std::vector<double>* known_reference = nullptr;
   std::vector<TimedRound>* rounds = nullptr;  // receives all rounds that count
+  const cuda::ClockMeter* clocks = nullptr;   // null: the clocks stay unknown
 };
 
 struct TimingOutcome {

@@ -182,6 +182,9 @@ TEST_F(OpenEnvTest, DescribesItsObservationsWhole) {
   const Json state = send({{"type", "state"}})["data"];
   for (const auto& [name, value] : state.items())
     EXPECT_TRUE(schema["state"]["properties"].contains(name)) << name;
+  std::set<std::string> members;
+  for (const auto& [name, value] : state.items()) members.insert(name);
+  EXPECT_EQ(members, members_of_schema("EnvironmentState"));
   EXPECT_EQ(json_of(http("GET", "/metadata"))["name"], "tritonsmith");
   EXPECT_EQ(names_of(openenv_routes(context())), documented_by("serve/openenv"));
 }

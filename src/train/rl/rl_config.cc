@@ -51,6 +51,10 @@ Fields<JudgeSection> JudgeSection::fields() {
             "this program judges."),
       field("token_file", &S::token_file,
             "The file of the service's token. Empty: $TRITONSMITH_GYM_TOKEN."),
+      field(
+          "device", &S::device,
+          "The class of devices of that service that judge: NVIDIA H200, sm_90, gpu or cpu. Empty: "
+          "any."),
       field("gpus", &S::gpus,
             "The numbers of the GPUs that kernels run on. Empty: one that is not trained on, where "
             "there are several."),

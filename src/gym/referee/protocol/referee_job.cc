@@ -19,6 +19,7 @@ Json to_json(const PlanTiming& timing) {
                              {"op", step.op},
                              {"launches", step.launches},
                              {"device_us", step.device_us}});
+  if (timing.clocks) json["clocks"] = to_json(*timing.clocks);
   return json;
 }
 
@@ -41,6 +42,9 @@ Result<PlanTiming> plan_timing_from_json(const Json& json) {
   TRY_ASSIGN(timing.work, work_from_json(reader.object("work")));
   TRY_ASSIGN(timing.candidate, timing_from_json(json["candidate"]));
   TRY_ASSIGN(timing.reference, timing_from_json(json["reference"]));
+  if (reader.has("clocks")) {
+    TRY_ASSIGN(timing.clocks, clocks_from_json(json["clocks"]));
+  }
   return timing;
 }
 

@@ -62,6 +62,7 @@ struct PlanTiming {
   std::vector<StepTiming> steps;
   UnavoidableWork work;  // of the task
   double peak_bytes = 0, reference_peak_bytes = 0;
+  std::optional<Clocks> clocks;  // the medians while rounds ran, if they could be read
 };
 
 struct RefereeReport {

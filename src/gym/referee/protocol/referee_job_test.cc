@@ -54,7 +54,8 @@ TEST(RefereeReport, ComesBackFromItsJsonUnchanged) {
                            .steps = {{0, "", 2, 3.5}, {-1, "aten::mm", 1, 4}},
                            .work = {.bytes = 6, .flops = {{"float32", 8}}},
                            .peak_bytes = 11,
-                           .reference_peak_bytes = 12},
+                           .reference_peak_bytes = 12,
+                           .clocks = Clocks{.sm_mhz = 1980, .memory_mhz = 3201}},
       .adequacy =
           Adequacy{.faults = {{.what = "relu left out", .kind = "left_out"}}, .variants = 2},
       .spent = true};

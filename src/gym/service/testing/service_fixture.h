@@ -45,8 +45,8 @@ struct ServiceFixture : ::testing::Test {
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<api::Judge>(std::move(judge));
     };
-    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge,
-                                                 WorkerSettings{.at_once = 4}, metrics);
+    dispatcher = std::make_unique<JobDispatcher>(
+        *job_store, make_judge, WorkerSettings{.at_once = 4, .devices = devices}, metrics);
     service_ = std::make_unique<Service>(*job_store, dispatcher->health(), metrics, limits);
     return *service_;
   }
@@ -92,6 +92,7 @@ struct ServiceFixture : ::testing::Test {
   std::atomic<bool> slow_start = false;  // while it is set, no judge starts
   std::atomic<int> failed_starts = 0;    // so many judges do not come up
   std::atomic<int> breakdowns = 0;
+  std::vector<std::string> devices;  // the classes of devices that the worker has
   std::atomic<std::int64_t> now = 1'000'000;
   JobStoreLimits store_limits;
   RecallVerdict recall;

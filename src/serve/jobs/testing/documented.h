@@ -23,6 +23,17 @@ inline std::set<std::string> documented_by(const std::string& folder) {
   return documented;
 }
 
+// Returns the members that the document gives a schema of its components.
+inline std::set<std::string> members_of_schema(const std::string& name) {
+  std::ifstream file("docs/openapi.json");
+  const Json document = Json::parse(file);
+  std::set<std::string> members;
+  for (const auto& [member, schema] :
+       document["components"]["schemas"].at(name)["properties"].items())
+    members.insert(member);
+  return members;
+}
+
 inline std::set<std::string> names_of(const std::vector<gym::service::Route>& routes) {
   std::set<std::string> names;
   for (const gym::service::Route& route : routes) {
