@@ -6,6 +6,7 @@
 2. Every repository path in a document, and every source file in a comment, exists.
 3. Every relative link in a document leads to a file, and to a heading of it.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
+5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
@@ -134,6 +135,40 @@ def check_guarantees():
                 yield f"docs/guarantees.md names `{name}`, which is neither a test nor a file of the hostile corpus"
 
 
+def translated_names(page):
+    """Yields (project, foreign name, our names) for each name in the tables of docs/from-trl-and-verl.md. A backticked
+    text of the first two columns is `NAME` or `NAME = VALUE`; a value alone is no name of an option."""
+    prefix = ""
+    for line in page.partition("## Names of numbers")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) < 4:
+            continue
+        if cells[0].startswith("TRL"):
+            prefix = (re.findall(r"`(\w+\.)`", cells[2]) or [""])[0]
+            continue
+        spans = re.findall(r"`([\w.]+)", cells[2])
+        ours = {name if "." in name else prefix + name for name in spans} | set(re.findall(r"`\[(\w+)\]`", cells[2]))
+        for project, cell in zip(("TRL", "verl"), cells):
+            # "`loss_mode = sapo`, or `gpg`" lists further values.
+            for name in re.findall(r"`([a-z][\w.]*)(?: = [^`]*)?`", cell.partition(", or `")[0]):
+                full = re.sub(r"^(actor|rollout)\.", r"actor_rollout_ref.\1.", name) if project == "verl" else name
+                yield project, full, ours
+
+
+def check_foreign_names():
+    table, page = "src/train/config/foreign_names.cc", "docs/from-trl-and-verl.md"
+    rows = re.findall(r'\{"(TRL|verl)", "([\w.]+)", "([\w.]*)"', (ROOT / table).read_text())
+    named = {}
+    for project, name, ours in translated_names((ROOT / page).read_text()):
+        named.setdefault((project, name), []).append(ours)
+    for project, name, ours in rows:
+        columns = named.get((project, name), [])
+        if not any(ours in column if ours else not column for column in columns):
+            yield f"{page} does not translate {project}'s `{name}` to `{ours}`, as {table} does"
+    for project, name in sorted(named.keys() - {(project, name) for project, name, _ in rows}):
+        yield f"{table} lacks {project}'s `{name}`, which {page} translates"
+
+
 def slug(heading):
     text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
@@ -204,6 +239,7 @@ def problems():
     yield from check_classes()
     yield from check_verdict_page()
     yield from check_guarantees()
+    yield from check_foreign_names()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/lora/lora.h"
+#include "train/config/foreign_names.h"
 #include "train/config/sections.h"
 #include "train/run/checkpoint_store.h"
 #include "train/run/stop.h"
@@ -34,6 +35,10 @@ struct SftConfig {
   OptimizerSection optimizer;
   CheckpointConfig checkpoint;
   static Fields<SftConfig> fields();
+  // Says what a name of TRL or verl is called here.
+  static std::string hint(std::string_view wanted, const std::vector<std::string>& known) {
+    return foreign_name_hint(wanted, known);
+  }
 };
 
 // Refuses contradictory settings and missing ones.
