@@ -3,16 +3,20 @@
 
 1. docs/verdict.md names exactly the finding rules and error classes that src/ can emit, and every member of a verdict.
    The Python of guests makes no error class that src/data/error_class.h does not have.
-2. Every repository path in a document, and every source file in a comment, exists.
+2. Every repository path in a document, and every source file in a comment, exists. Comments are those of src/, tests/,
+   bench/, fuzz/, tools/, cmake/, .ci/ and python/, with the docstrings of Python.
 3. Every relative link in a document leads to a file, and to a heading of it.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
 5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
+import ast
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -38,6 +42,9 @@ PYTHON_CLASSES = [re.compile(pattern) for pattern in (
 NO_CLASSES = {"unknown", "referee_failed"}
 # Comments may name files below these folders: they belong to other projects or to the embedded Python package.
 FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
+FOLDERS = r"docs|src|tests|tools|configs|bench|fuzz|cmake|python|web|deploy|\.ci"
+# Methods of the Model Context Protocol, which look like paths.
+FOREIGN_PATHS = {"tools/call", "tools/list"}
 FOREIGN_HEADERS = {"cuda.h", "httplib.h", "nccl.h"}
 
 
@@ -194,37 +201,71 @@ def check_links(path, text):
 
 
 def check_paths(path, text):
-    """Checks paths below the repository's own folders. `*` and {a,b} are wildcards, and a word in capitals matches any
-    name."""
-    for word in re.findall(r"(?<![\w/.\-~])((?:docs|src|tests|tools|configs|bench|fuzz|cmake)/[\w./*{},-]*[\w*}])", text):
+    """Checks paths below the repository's own folders, or below the file's own one. `*` and {a,b} are wildcards, and a
+    word in capitals matches any name."""
+    for word in re.findall(rf"(?<![\w/.\-~])((?:{FOLDERS})/[\w./*{{}},-]*[\w*}}])", text):
         word = re.sub(r"[.,]+$", "", word)
         pattern = re.sub(r"\{[^}]*\}|\b[A-Z]{2,}\b|NAME", "*", word)
-        exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists()
+        exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists() or (path.parent / word).exists()
         # A path without a suffix may be a program. Its source then has the same name with a suffix.
-        if not exists and not any(ROOT.glob(word + ".*")):
+        if not exists and word not in FOREIGN_PATHS and not any(ROOT.glob(word + ".*")):
             yield f"{path.relative_to(ROOT)}: {word} does not exist"
+
+
+def commented_files():
+    """Yields the files whose comments are read, of the folders that hold programs of ours."""
+    for folder in ("src", "tests", "bench", "fuzz", "tools", "cmake", ".ci", "python"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts and language(path):
+                yield path
+
+
+def language(path):
+    """Returns "c", "python" or "hash" (shell and CMake), or nothing for a file without comments of ours."""
+    if path.suffix in SOURCES + (".c",):
+        return "c"
+    if path.suffix == ".py":
+        return "python"
+    if path.suffix in (".sh", ".cmake") or path.name == "CMakeLists.txt":
+        return "hash"
+    if path.suffix:
+        return None
+    first = path.read_bytes()[:40].split(b"\n")[0]
+    if not first.startswith(b"#!"):
+        return None
+    return "python" if b"python" in first else "hash"
 
 
 def comments(path):
     text = path.read_text()
-    if path.suffix == ".py":
+    kind = language(path)
+    if kind == "python":
         yield text
         return
+    mark = "//" if kind == "c" else "#"
     for line in text.splitlines():
-        at = line.find("//")
-        if at >= 0 and not line.lstrip().startswith("#include"):
-            yield line[at + 2:]
+        at = line.find(mark)
+        if at >= 0 and not line.lstrip().startswith(("#include", "#!")):
+            yield line[at + len(mark):]
+
+
+def python_comments(text):
+    """Yields the comments and docstrings of a Python file."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
 
 
 def check_comments(known, basenames):
-    for path in sorted((ROOT / "src").rglob("*")):
-        if path.suffix not in SOURCES + (".py",):
-            continue
+    for path in commented_files():
         name = path.relative_to(ROOT)
         for comment in comments(path):
             yield from check_paths(path, comment)
-            if path.suffix == ".py":
-                continue
+            if language(path) == "python":
+                comment = "\n".join(python_comments(comment))
             for word in re.findall(r"(?<![\w/.<*-])([\w./-]*\w\.(?:h|cc|cuh|cu|py))(?![\w/])", comment):
                 if "/" not in word:
                     exists = word.endswith(".py") or word in basenames or word in FOREIGN_HEADERS
@@ -244,7 +285,7 @@ def problems():
         text = path.read_text()
         yield from check_links(path, text)
         yield from check_paths(path, text)
-    known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools")
+    known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools", "python")
              for path in (ROOT / top).rglob("*") if path.suffix in SOURCES + (".py",)]
     yield from check_comments(known, {name.rsplit("/", 1)[1] for name in known})
 
