@@ -88,6 +88,6 @@ struct RlConfig {
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const RlConfig& config);
+Status check(const RlConfig& config, ModelPlace place = ModelPlace::here);
 
 }  // namespace tritonsmith::train
