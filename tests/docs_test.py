@@ -8,6 +8,7 @@
 3. Every relative link in a document leads to a file, and to a heading of it.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
 5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
+6. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
@@ -42,6 +43,7 @@ PYTHON_CLASSES = [re.compile(pattern) for pattern in (
 NO_CLASSES = {"unknown", "referee_failed"}
 # Comments may name files below these folders: they belong to other projects or to the embedded Python package.
 FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
+TERMS = 30  # of the glossary, which stays one page
 FOLDERS = r"docs|src|tests|tools|configs|bench|fuzz|cmake|python|web|deploy|\.ci"
 # Methods of the Model Context Protocol, which look like paths.
 FOREIGN_PATHS = {"tools/call", "tools/list"}
@@ -140,6 +142,19 @@ def check_guarantees():
             is_held = any(file.startswith(name[:-1]) for file in files) if name.endswith("*") else name in files | tests
             if not is_held:
                 yield f"docs/guarantees.md names `{name}`, which is neither a test nor a file of the hostile corpus"
+
+
+def check_glossary():
+    rows = re.findall(r"^\| (?!term |---)([^|]+) \| (.+) \|$", (DOCS / "glossary.md").read_text(), re.M)
+    if len(rows) != TERMS:
+        yield f"docs/glossary.md defines {len(rows)} terms, not {TERMS}"
+    sources = "\n".join(path.read_text() for path in source_files(".")).lower()
+    for term, meaning in rows:
+        sentences = len(re.findall(r"[.?!](?= [A-Z]|$)", meaning))
+        if not 1 <= sentences <= 2:
+            yield f"docs/glossary.md defines {term} in {sentences} sentences, not in one or two"
+        if not re.search(rf"\b{term.strip('`').lower()}s?\b", sources):
+            yield f"docs/glossary.md defines {term}, which src/ does not use"
 
 
 def translated_names(page):
@@ -281,6 +296,7 @@ def problems():
     yield from check_verdict_page()
     yield from check_guarantees()
     yield from check_foreign_names()
+    yield from check_glossary()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)
