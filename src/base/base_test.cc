@@ -191,6 +191,8 @@ TEST(File, PreparesThePlaceOfAResult) {
   EXPECT_EQ(prepare_output_file(file.parent_path()).error().message,
             file.parent_path().string() + " is a directory; name a file");
   EXPECT_FALSE(prepare_output_file(file / "below_a_file"));
+  EXPECT_EQ(make_directories(file).error().message,
+            file.string() + " is in the way: a directory is needed there");
 }
 
 TEST(File, NamesTheFileItCannotReadOrWrite) {
