@@ -8,7 +8,8 @@
 3. Every relative link in a document leads to a file, and to a heading of it.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
 5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
-6. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences.
+6. No document tells its own history, and README.md fits on two screens.
+7. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
@@ -44,6 +45,9 @@ NO_CLASSES = {"unknown", "referee_failed"}
 # Comments may name files below these folders: they belong to other projects or to the embedded Python package.
 FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
 TERMS = 30  # of the glossary, which stays one page
+# Documents say what is. What was is in git.
+HISTORY = re.compile(r"\b(no longer|formerly|previously|(?:earlier|previous) versions?|by version|(?:was|were) changed|used to be)\b", re.I)
+README_LINES = 100
 FOLDERS = r"docs|src|tests|tools|configs|bench|fuzz|cmake|python|web|deploy|\.ci"
 # Methods of the Model Context Protocol, which look like paths.
 FOREIGN_PATHS = {"tools/call", "tools/list"}
@@ -142,6 +146,18 @@ def check_guarantees():
             is_held = any(file.startswith(name[:-1]) for file in files) if name.endswith("*") else name in files | tests
             if not is_held:
                 yield f"docs/guarantees.md names `{name}`, which is neither a test nor a file of the hostile corpus"
+
+
+def check_history(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for words in HISTORY.findall(line):
+            yield f"{path.relative_to(ROOT)}:{number}: \"{words}\" tells history; say what is"
+
+
+def check_readme():
+    lines = len((ROOT / "README.md").read_text().splitlines())
+    if lines > README_LINES:
+        yield f"README.md has {lines} lines, at most {README_LINES}: it must fit on two screens"
 
 
 def check_glossary():
@@ -297,10 +313,12 @@ def problems():
     yield from check_guarantees()
     yield from check_foreign_names()
     yield from check_glossary()
+    yield from check_readme()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)
         yield from check_paths(path, text)
+        yield from check_history(path, text)
     known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools", "python")
              for path in (ROOT / top).rglob("*") if path.suffix in SOURCES + (".py",)]
     yield from check_comments(known, {name.rsplit("/", 1)[1] for name in known})
