@@ -1,4 +1,4 @@
-# Writes cli/commit.h, which names the commit that is built. Run at each build; the file changes only when its content does.
+# Writes HEADER, which names the commit that is built. Each build runs this; the file changes only when its content does.
 execute_process(COMMAND git -C ${SOURCE} describe --always --abbrev=10 --dirty=+changes --exclude=*
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

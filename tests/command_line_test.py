@@ -1,4 +1,5 @@
 """Tests the command line from outside: help, exit codes, mistakes, completion and the man page."""
+import functools
 import os
 import pathlib
 import re
@@ -31,6 +32,29 @@ def commands():
     return [path.split() for path in re.findall(r"^    '([^']+)'\) words=", script, re.M)]
 
 
+@functools.cache
+def help_of(name):
+    done = run(*name.split(), "--help")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def calls_in_documents():
+    """Yields (document, words) for each call of the program in a code block or between backticks."""
+    root = pathlib.Path(__file__).resolve().parent.parent
+    for path in [root / "README.md", root / "CONTRIBUTING.md", root / "ARCHITECTURE.md", *sorted((root / "docs").glob("*.md"))]:
+        text = path.read_text()
+        blocks = re.findall(r"```\n(.*?)```", text, re.S)
+        lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+        lines += re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S).replace("\n", " "))
+        for line in lines:
+            # Two spaces or a # begin an explanation.
+            call = re.match(r"(?:[A-Z_]+=\S+ )*(?:build/)?tritonsmith ((?:\S+(?: (?! |#))?)+)", line.strip())
+            # What follows "--" is another program's call. `rloop` is an old name that docs/settings.md lists.
+            if call and re.match(r"[a-z]", call[1]) and call[1] != "rloop":
+                yield path.relative_to(root).as_posix(), call[1].partition(" -- ")[0].split()
+
+
 class CommandLine(unittest.TestCase):
     def refused(self, done, *needles, code=2):
         self.assertEqual(done.returncode, code, done.stderr)
@@ -44,11 +68,22 @@ class CommandLine(unittest.TestCase):
         self.assertTrue({"judge", "rl", "tasks from-run", "gym serve", "help"} <= {" ".join(path) for path in found}, found)
         for path in found:
             with self.subTest(" ".join(path)):
-                done = run(*path, "--help")
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn("Exit codes:\n  0  done", done.stdout)
+                text = help_of(" ".join(path))
+                self.assertIn("Exit codes:\n  0  done", text)
                 if path not in (["tasks"], ["examples"], ["gym"], ["model"]):
-                    self.assertIn(f"Examples:\n  tritonsmith {' '.join(path)}", done.stdout)
+                    self.assertIn(f"Examples:\n  tritonsmith {' '.join(path)}", text)
+
+    def test_documents_name_commands_and_options_that_exist(self):
+        known, count = commands(), 0
+        for document, words in calls_in_documents():
+            paths = [path for path in known if words[:len(path)] == path]
+            with self.subTest(document, call=" ".join(words)):
+                self.assertTrue(paths, "there is no such command")
+                name = " ".join(max(paths, key=len))
+                for option in re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*)", " ".join(words)):
+                    self.assertRegex(help_of(name), rf"(?<![\w-]){option}(?![\w-])", f"{name} has no {option}")
+                    count += 1
+        self.assertGreater(count, 100)
 
     def test_help_shows_defaults(self):
         text = run("help", "judge").stdout

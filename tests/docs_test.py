@@ -3,15 +3,22 @@
 
 1. docs/verdict.md names exactly the finding rules and error classes that src/ can emit, and every member of a verdict.
    The Python of guests makes no error class that src/data/error_class.h does not have.
-2. Every repository path in a document, and every source file in a comment, exists.
+2. Every repository path in a document, and every source file in a comment, exists. Comments are those of src/, tests/,
+   bench/, fuzz/, tools/, cmake/, .ci/ and python/, with the docstrings of Python.
 3. Every relative link in a document leads to a file, and to a heading of it.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
+5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
+6. No document tells its own history, and README.md fits on two screens.
+7. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
+import ast
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -37,6 +44,13 @@ PYTHON_CLASSES = [re.compile(pattern) for pattern in (
 NO_CLASSES = {"unknown", "referee_failed"}
 # Comments may name files below these folders: they belong to other projects or to the embedded Python package.
 FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
+TERMS = 30  # of the glossary, which stays one page
+# Documents say what is. What was is in git.
+HISTORY = re.compile(r"\b(no longer|formerly|previously|(?:earlier|previous) versions?|by version|(?:was|were) changed|used to be)\b", re.I)
+README_LINES = 100
+FOLDERS = r"docs|src|tests|tools|configs|bench|fuzz|cmake|python|web|deploy|\.ci"
+# Methods of the Model Context Protocol, which look like paths.
+FOREIGN_PATHS = {"tools/call", "tools/list"}
 FOREIGN_HEADERS = {"cuda.h", "httplib.h", "nccl.h"}
 
 
@@ -137,6 +151,65 @@ def check_guarantees():
                 yield f"docs/guarantees.md names `{name}`, which is neither a test nor a file of the hostile corpus"
 
 
+def check_history(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for words in HISTORY.findall(line):
+            yield f"{path.relative_to(ROOT)}:{number}: \"{words}\" tells history; say what is"
+
+
+def check_readme():
+    lines = len((ROOT / "README.md").read_text().splitlines())
+    if lines > README_LINES:
+        yield f"README.md has {lines} lines, at most {README_LINES}: it must fit on two screens"
+
+
+def check_glossary():
+    rows = re.findall(r"^\| (?!term |---)([^|]+) \| (.+) \|$", (DOCS / "glossary.md").read_text(), re.M)
+    if len(rows) != TERMS:
+        yield f"docs/glossary.md defines {len(rows)} terms, not {TERMS}"
+    sources = "\n".join(path.read_text() for path in source_files(".")).lower()
+    for term, meaning in rows:
+        sentences = len(re.findall(r"[.?!](?= [A-Z]|$)", meaning))
+        if not 1 <= sentences <= 2:
+            yield f"docs/glossary.md defines {term} in {sentences} sentences, not in one or two"
+        if not re.search(rf"\b{term.strip('`').lower()}s?\b", sources):
+            yield f"docs/glossary.md defines {term}, which src/ does not use"
+
+
+def translated_names(page):
+    """Yields (project, foreign name, our names) for each name in the tables of docs/from-trl-and-verl.md. A backticked
+    text of the first two columns is `NAME` or `NAME = VALUE`; a value alone is no name of an option."""
+    prefix = ""
+    for line in page.partition("## Names of numbers")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) < 4:
+            continue
+        if cells[0].startswith("TRL"):
+            prefix = (re.findall(r"`(\w+\.)`", cells[2]) or [""])[0]
+            continue
+        spans = re.findall(r"`([\w.]+)", cells[2])
+        ours = {name if "." in name else prefix + name for name in spans} | set(re.findall(r"`\[(\w+)\]`", cells[2]))
+        for project, cell in zip(("TRL", "verl"), cells):
+            # "`loss_mode = sapo`, or `gpg`" lists further values.
+            for name in re.findall(r"`([a-z][\w.]*)(?: = [^`]*)?`", cell.partition(", or `")[0]):
+                full = re.sub(r"^(actor|rollout)\.", r"actor_rollout_ref.\1.", name) if project == "verl" else name
+                yield project, full, ours
+
+
+def check_foreign_names():
+    table, page = "src/train/config/foreign_names.cc", "docs/from-trl-and-verl.md"
+    rows = re.findall(r'\{"(TRL|verl)", "([\w.]+)", "([\w.]*)"', (ROOT / table).read_text())
+    named = {}
+    for project, name, ours in translated_names((ROOT / page).read_text()):
+        named.setdefault((project, name), []).append(ours)
+    for project, name, ours in rows:
+        columns = named.get((project, name), [])
+        if not any(ours in column if ours else not column for column in columns):
+            yield f"{page} does not translate {project}'s `{name}` to `{ours}`, as {table} does"
+    for project, name in sorted(named.keys() - {(project, name) for project, name, _ in rows}):
+        yield f"{table} lacks {project}'s `{name}`, which {page} translates"
+
+
 def slug(heading):
     text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
@@ -162,37 +235,71 @@ def check_links(path, text):
 
 
 def check_paths(path, text):
-    """Checks paths below the repository's own folders. `*` and {a,b} are wildcards, and a word in capitals matches any
-    name."""
-    for word in re.findall(r"(?<![\w/.\-~])((?:docs|src|tests|tools|configs|bench|fuzz|cmake)/[\w./*{},-]*[\w*}])", text):
+    """Checks paths below the repository's own folders, or below the file's own one. `*` and {a,b} are wildcards, and a
+    word in capitals matches any name."""
+    for word in re.findall(rf"(?<![\w/.\-~])((?:{FOLDERS})/[\w./*{{}},-]*[\w*}}])", text):
         word = re.sub(r"[.,]+$", "", word)
         pattern = re.sub(r"\{[^}]*\}|\b[A-Z]{2,}\b|NAME", "*", word)
-        exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists()
+        exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists() or (path.parent / word).exists()
         # A path without a suffix may be a program. Its source then has the same name with a suffix.
-        if not exists and not any(ROOT.glob(word + ".*")):
+        if not exists and word not in FOREIGN_PATHS and not any(ROOT.glob(word + ".*")):
             yield f"{path.relative_to(ROOT)}: {word} does not exist"
+
+
+def commented_files():
+    """Yields the files whose comments are read, of the folders that hold programs of ours."""
+    for folder in ("src", "tests", "bench", "fuzz", "tools", "cmake", ".ci", "python"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts and language(path):
+                yield path
+
+
+def language(path):
+    """Returns "c", "python" or "hash" (shell and CMake), or nothing for a file without comments of ours."""
+    if path.suffix in SOURCES + (".c",):
+        return "c"
+    if path.suffix == ".py":
+        return "python"
+    if path.suffix in (".sh", ".cmake") or path.name == "CMakeLists.txt":
+        return "hash"
+    if path.suffix:
+        return None
+    first = path.read_bytes()[:40].split(b"\n")[0]
+    if not first.startswith(b"#!"):
+        return None
+    return "python" if b"python" in first else "hash"
 
 
 def comments(path):
     text = path.read_text()
-    if path.suffix == ".py":
+    kind = language(path)
+    if kind == "python":
         yield text
         return
+    mark = "//" if kind == "c" else "#"
     for line in text.splitlines():
-        at = line.find("//")
-        if at >= 0 and not line.lstrip().startswith("#include"):
-            yield line[at + 2:]
+        at = line.find(mark)
+        if at >= 0 and not line.lstrip().startswith(("#include", "#!")):
+            yield line[at + len(mark):]
+
+
+def python_comments(text):
+    """Yields the comments and docstrings of a Python file."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
 
 
 def check_comments(known, basenames):
-    for path in sorted((ROOT / "src").rglob("*")):
-        if path.suffix not in SOURCES + (".py",):
-            continue
+    for path in commented_files():
         name = path.relative_to(ROOT)
         for comment in comments(path):
             yield from check_paths(path, comment)
-            if path.suffix == ".py":
-                continue
+            if language(path) == "python":
+                comment = "\n".join(python_comments(comment))
             for word in re.findall(r"(?<![\w/.<*-])([\w./-]*\w\.(?:h|cc|cuh|cu|py))(?![\w/])", comment):
                 if "/" not in word:
                     exists = word.endswith(".py") or word in basenames or word in FOREIGN_HEADERS
@@ -207,11 +314,15 @@ def problems():
     yield from check_classes()
     yield from check_verdict_page()
     yield from check_guarantees()
+    yield from check_foreign_names()
+    yield from check_glossary()
+    yield from check_readme()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)
         yield from check_paths(path, text)
-    known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools")
+        yield from check_history(path, text)
+    known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools", "python")
              for path in (ROOT / top).rglob("*") if path.suffix in SOURCES + (".py",)]
     yield from check_comments(known, {name.rsplit("/", 1)[1] for name in known})
 

@@ -311,12 +311,35 @@ print(model.config.hidden_size, len(tokenizer("def f(x):")["input_ids"]) > 0)
         downloads = self.hub.downloads()
         self.assertEqual(len(downloads), len(set(downloads)))
 
-    def test_training_records_the_commit(self):
+    def dry_run(self, *more, **environment):
         (self.folder / "examples.jsonl").write_text(json.dumps({"prompt": [{"role": "user", "content": "x"}], "completion": "y"}) + "\n")
-        done = self.run_program("sft", TESTS.parent / "configs/sft-small.toml", "--dry-run", "--set", "model.path=owner/tiny",
+        return self.run_program("sft", TESTS.parent / "configs/sft-small.toml", "--dry-run", "--set", "model.path=owner/tiny",
                                 "--set", f"data.examples={self.folder}/examples.jsonl", "--set", "data.heldout=",
-                                "--set", "model.check_chat=false", "--set", "data.max_tokens=200", "--set", "run.dir=run")
-        self.assertIn(f'path = "{self.snapshot()}"', done.stdout)
+                                "--set", "model.check_chat=false", "--set", "data.max_tokens=200", "--set", "run.dir=run",
+                                *more, **environment)
+
+    def test_training_records_the_commit(self):
+        self.score("owner/tiny")
+        self.assertIn(f'path = "{self.snapshot()}"', self.dry_run().stdout)
+
+    def test_a_dry_run_asks_no_hub(self):
+        done = self.dry_run()
+        self.assertIn('model.path = "owner/tiny"', done.stdout)
+        self.assertIn("would fetch owner/tiny from https://127.0.0.1", done.stderr)
+        self.assertIn("nothing was started", done.stderr)
+        self.assertEqual(self.hub.asked, [])
+        # What needs no model is checked.
+        self.assertIn("no.jsonl", self.dry_run("--set", "data.examples=no.jsonl", code=2).stderr)
+        self.assertIn("HF_HUB_OFFLINE is set", self.dry_run(HF_HUB_OFFLINE="1", code=2).stderr)
+        done = self.run_program("rl", TESTS.parent / "configs/rl-small.toml", "--dry-run", "--set", "model.path=owner/tiny",
+                                "--set", "teacher.path=owner/big", "--set", "tasks.path=curriculum:train=5", "--set", "run.dir=run")
+        self.assertIn("would fetch owner/tiny from https://127.0.0.1", done.stderr)
+        self.assertIn(" and owner/big from ", done.stderr)
+        self.assertEqual(self.hub.asked, [])
+        self.score("owner/tiny")
+        asked = len(self.hub.asked)
+        self.assertIn("a call would look for a newer commit", self.dry_run().stderr)
+        self.assertEqual(len(self.hub.asked), asked)
 
     def data_set(self):
         data = self.root / "data_set"

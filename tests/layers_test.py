@@ -175,6 +175,8 @@ LARGE_CLASSES = {
     # 23 methods. Prompts, decode steps and reading of draws work on one cache, one stream and its recorded graphs.
     ("generate/engine/cuda_decoder.h", "CudaDecoder"),
 }
+# ARCHITECTURE.md says once what these hold: parts of tests, Python packages below `python/`, headers of others.
+UNNAMED = {"testing", "compare", "check", "probe", "python", "gloo", "tree_sitter", "__pycache__"}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 TEACHER_USERS = {"cli/tasks/tasks.cc", "cli/setup/teaching.h", "cli/setup/quickstart_config.h"}
 
@@ -272,9 +274,52 @@ def language_problems():
                 yield f"src/{name}: names {language}: ask the objects of languages.py"
 
 
+def architecture_rows(page: str):
+    """Yields (folder below src/, the row's last cell) for each row of the tables of folders in ARCHITECTURE.md."""
+    tables = {"| folder |": "", "| layer |": "gym/", "| `model/` |": "model/", "| `train/` |": "train/", "| `serve/` |": "serve/"}
+    above, lines = None, page.splitlines()
+    for line, following in zip(lines, lines[1:]):
+        if following.startswith("|---"):
+            above = next((folder for begin, folder in tables.items() if line.startswith(begin)), None)
+        elif line.startswith("| `") and above is not None:
+            cells = line.strip("| ").split(" | ")
+            for name in re.findall(r"`([\w/]+)/`", cells[0]):
+                yield above + name, cells[-1].strip() if len(cells) > 2 else ""
+
+
+def layers_of_row(cell: str, rows: dict) -> set:
+    """Returns the layers that a row names: "base, data", or "as `episode/`, + episode"."""
+    names = set()
+    for name in filter(None, re.split(r",? \+ |, ", cell.strip("| "))):
+        like = re.fullmatch(r"as `([\w/]+)/`", name)
+        names |= layers_of_row(rows[like[1]], rows) if like else {name}
+    return names
+
+
+def architecture_problems():
+    """ARCHITECTURE.md has a row for each layer, which names what LAYERS names, and it names every folder."""
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = dict(architecture_rows(page))
+    for folder in rows:
+        if not (SRC / folder).is_dir():
+            yield f"ARCHITECTURE.md: {folder}/ does not exist"
+    for layer, others in LAYERS.items():
+        top = layer.split("/")[0]
+        if top in ("gym", "model", "train") or layer in [f"serve/{name}" for name in SERVE]:
+            continue
+        named = layers_of_row(rows[layer], rows) if layer in rows else None
+        if named != {"model" if other.startswith("model/") else other for other in others}:
+            yield f"ARCHITECTURE.md: the row of {layer}/ does not name the layers of LAYERS"
+    for path in sorted(SRC.rglob("*")):
+        if path.is_dir() and not UNNAMED & set(path.relative_to(SRC).parts) and any(path.glob("*.*")):
+            if not re.search(rf"`([\w/]+/)?{path.name}/`", page):
+                yield f"ARCHITECTURE.md does not name {path.relative_to(ROOT)}/"
+
+
 def problems():
     yield from order_problems()
     yield from language_problems()
+    yield from architecture_problems()
     yield from class_problems()
     yield from folder_problems()
     for path in sorted(SRC.rglob("*")):

@@ -146,13 +146,47 @@ class Score(unittest.TestCase):
         self.assert_close(logprobs, logprobs_by(model, ids))
         self.assertEqual(model.generation_config.eos_token_id, tokenizer.eos_token_id)
 
-    def test_refuses_in_one_line_what_it_cannot_score(self):
-        directory = self.path("qwen2")
-        for words in (("--ids", "1,99999"), ("--ids", ",".join("1" * 600)), ("--ids", "1", "--adapter", directory)):
-            done = tritonsmith("score", "--model", directory, "--device", "cpu", "--json", *words)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertEqual(done.stdout, "")
-            self.assertEqual(done.stderr.strip().count("\n"), 0, done.stderr)
+    def refused(self, what_to_do, *words):
+        """Checks that the command fails with one line, which says what to do."""
+        done = tritonsmith(*words)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(what_to_do, done.stderr)
+        self.assertLess(len(done.stderr), 400)
+
+    def test_errors_are_one_line_that_says_what_to_do(self):
+        model, none = self.path("qwen2"), self.path("none")
+        run, bare, pickled, adapter = (self.path(name) for name in ("run", "bare", "pickled", "lone-adapter"))
+        for folder in (run / "checkpoints", bare, pickled, adapter):
+            folder.mkdir(parents=True, exist_ok=True)
+        (adapter / "adapter_config.json").write_text("{}")
+        for folder in (bare, pickled):
+            (folder / "config.json").write_bytes((model / "config.json").read_bytes())
+        (pickled / "pytorch_model.bin").write_bytes(b"x")
+        (self.path("empty")).write_text("")
+        (self.path("file")).write_text("x")
+        commands = (("score", "--ids", "1,2", "--device", "cpu"), ("model", "export", "--out", self.path("out")),
+                    ("model", "merge", "--adapter", adapter, "--out", self.path("out")))
+        for words in commands:
+            self.refused("name a model's directory", *words, "--model", none)
+            self.refused("is no directory", *words, "--model", self.path("file"))
+            self.refused("name one of its models", *words, "--model", run)
+            self.refused("name a directory with weights", *words, "--model", bare)
+            self.refused("safe_serialization=True", *words, "--model", pickled)
+            self.refused("is a LoRA adapter", *words, "--model", adapter)
+        score = ("score", "--model", model, "--device", "cpu", "--json")
+        self.refused("its ids are 0 to", *score, "--ids", "1,99999")
+        self.refused("score a shorter text", *score, "--ids", ",".join("1" * 600))
+        self.refused("name a LoRA adapter", *score, "--ids", "1", "--adapter", model)
+        self.refused("has no adapter_model.safetensors", *score, "--ids", "1", "--adapter", adapter)
+        self.refused("the text is empty", *score, "--text", self.path("empty"))
+        self.refused(str(none), *score, "--text", none)
+        self.refused("give either --ids or --text", *score)
+        self.refused("give either --ids or --text", *score, "--ids", "1", "--text", none)
+        self.refused("is in the way", "model", "export", "--model", model, "--out", self.path("file"))
+        self.refused("name another directory", "model", "merge", "--model", model, "--adapter", adapter, "--out", model)
+        self.refused("name another directory", "model", "export", "--model", model, "--out", model)
 
 
 if __name__ == "__main__":

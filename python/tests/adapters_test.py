@@ -1,4 +1,4 @@
-"""The adapters by the signatures of their frameworks, which need not be installed; what is installed, tests/peers drives.
+"""The adapters by the signatures of their frameworks, which need not be installed. The tests of python/peers drive those that are.
 
 A fault of the infrastructure reaches each framework in its own form of "no result", and never as a number.
 """

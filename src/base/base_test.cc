@@ -99,6 +99,21 @@ TEST(Config, NamesTheNearestKeyWhenOneIsUnknown) {
             "test.toml: unknown key 'inner.rat'; did you mean 'inner.rate'?");
 }
 
+TEST(Config, SaysWhatTheConfigItselfKnowsOfAnUnknownKey) {
+  struct Hinted {
+    int steps = 1;
+    static Fields<Hinted> fields() { return {field("steps", &Hinted::steps, "")}; }
+    static std::string hint(std::string_view wanted, const std::vector<std::string>&) {
+      return wanted == "rounds" ? "rounds are steps" : "";
+    }
+  };
+  Hinted config;
+  EXPECT_EQ(apply_settings(config, {{"rounds", 3}}, "t").error().message,
+            "t: unknown key 'rounds'; rounds are steps");
+  EXPECT_EQ(apply_settings(config, {{"step", 3}}, "t").error().message,
+            "t: unknown key 'step'; did you mean 'steps'?");
+}
+
 TEST(Config, ReadsAFieldByItsOldNameAndSaysTheNewOne) {
   testing::internal::CaptureStderr();
   const auto config = load("[inner]\nspeed = 0.25\n");
@@ -176,6 +191,8 @@ TEST(File, PreparesThePlaceOfAResult) {
   EXPECT_EQ(prepare_output_file(file.parent_path()).error().message,
             file.parent_path().string() + " is a directory; name a file");
   EXPECT_FALSE(prepare_output_file(file / "below_a_file"));
+  EXPECT_EQ(make_directories(file).error().message,
+            file.string() + " is in the way: a directory is needed there");
 }
 
 TEST(File, NamesTheFileItCannotReadOrWrite) {

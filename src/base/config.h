@@ -146,6 +146,15 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 // Returns "did you mean 'optimizer.learning_rate'?". If no name is near, it lists the names of the
 // wanted section, or the sections if the section is unknown.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
+// Returns what the error for an unknown key says to do. A Config may have a static function
+// `hint(wanted, known)`, which knows names that the suggestion cannot; its empty text says nothing.
+template <typename Config>
+std::string hint_for_unknown(std::string_view wanted, const std::vector<std::string>& known) {
+  if constexpr (requires { Config::hint(wanted, known); }) {
+    if (std::string hint = Config::hint(wanted, known); !hint.empty()) return hint;
+  }
+  return suggestion(wanted, known);
+}
 // Warns on stderr that the next version will not know the old name.
 void warn_of_old_name(std::string_view source_name, std::string_view old_name,
                       std::string_view new_name);
@@ -161,7 +170,8 @@ Status apply_settings(Config& config, const Settings& settings, std::string_view
     if (at == fields.end()) {
       std::vector<std::string> known;
       for (const auto& each : fields) known.push_back(each.name);
-      return fail("{}: unknown key '{}'; {}", source_name, name, suggestion(name, known));
+      return fail("{}: unknown key '{}'; {}", source_name, name,
+                  hint_for_unknown<Config>(name, known));
     }
     if (at->name != name) warn_of_old_name(source_name, name, at->name);
     TRY_WITHIN(fmt::format("{}: {}", source_name, name), at->set(config, value));

@@ -93,13 +93,13 @@ Status write_file_atomic(const fs::path& path, std::string_view bytes) {
 
 Status make_directories(const fs::path& path) {
   std::error_code code;
+  if (fs::exists(path, code) && !fs::is_directory(path, code))
+    return fail("{} is in the way: a directory is needed there", path.string());
   fs::create_directories(path, code);
   if (code) {
     errno = code.value();
     return fail_errno(fmt::format("cannot make the directory {}", path.string()));
   }
-  if (!fs::is_directory(path, code))
-    return fail("{} is in the way: a directory is needed there", path.string());
   return ok();
 }
 

@@ -2,8 +2,10 @@
 // library throws into one line and a non-zero exit.
 #include <csignal>
 #include <exception>
+#include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/call/command.h"
@@ -14,6 +16,11 @@
 
 namespace tritonsmith::cli {
 namespace {
+
+// LibTorch puts a stack below the message of what it throws.
+std::string_view without_stack(std::string_view message) {
+  return message.substr(0, message.find("\nException raised from "));
+}
 
 ExitCode run_program(const std::vector<std::string>& words) {
   CLI::App app("Trains and judges language models that write Triton GPU kernels.", "tritonsmith");
@@ -56,8 +63,10 @@ int main(int argc, char** argv) {
       tritonsmith::cli::complain("standard output could not be written");
       code = ExitCode::fault;
     }
+  } catch (const std::bad_alloc&) {
+    tritonsmith::cli::complain("there is not enough memory");
   } catch (const std::exception& error) {
-    tritonsmith::cli::complain(error.what());
+    tritonsmith::cli::complain(tritonsmith::cli::without_stack(error.what()));
   }
   return static_cast<int>(code);
 }

@@ -3,6 +3,8 @@
 // and several files, the usual form for publishing.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cli/call/command.h"
 #include "cli/call/command_line.h"
 #include "cli/call/help.h"
@@ -35,8 +37,16 @@ struct MergeOptions {
   std::string model, adapter, out;
 };
 
+// Writing into the model's own directory would lose the model.
+Status refuse_same_directory(const std::string& out, const std::string& model) {
+  std::error_code ignored;
+  if (!std::filesystem::equivalent(out, model, ignored)) return ok();
+  return fail("--out {} is the model itself; name another directory", out);
+}
+
 Status merge_adapter(MergeOptions options) {
   TRY_ASSIGN(options.model, model_directory(options.model));
+  TRY(refuse_same_directory(options.out, options.model));
   TRY_ASSIGN(options.adapter, model_directory(options.adapter, hub::ModelPart::adapter));
   TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
   TRY(model::LoraAdapter::load(model, options.adapter));

@@ -41,7 +41,14 @@ Result<train::References> references(const TrainingCall& call, const RlConfig& c
   return train::read_references(file);
 }
 
-Status preview(const RlConfig& config, const std::vector<Task>& tasks) {
+Status preview(const RlConfig& config, const std::vector<Task>& tasks,
+               const std::vector<std::string>& fetched) {
+  if (!fetched.empty()) {
+    print_preview_without_models(
+        settings_of(config), config.run, fetched,
+        fmt::format("{} tasks, {} samples a step", tasks.size(), config.samples_per_step()));
+    return ok();
+  }
   TRY_ASSIGN(const auto found, train::preview_rl(config, tasks));
   print_preview(settings_of(config), config.run, found.run,
                 fmt::format("{} tasks, {} samples a step", found.tasks, config.samples_per_step()));
@@ -112,10 +119,10 @@ Status check_gym_of_hosts(const GymChoice& gym, const distributed::LaunchInfo& l
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
                        const distributed::LaunchInfo& launch) {
   TRY_ASSIGN(RlConfig config, config_of<RlConfig>(call));
-  if (config.teacher.is_on()) {
-    TRY_ASSIGN(config.teacher.path, model_directory(config.teacher.path));
-  }
-  TRY(train::check(config));
+  std::vector<std::string*> models = {&config.model.path};
+  if (config.teacher.is_on()) models.push_back(&config.teacher.path);
+  TRY_ASSIGN(const auto fetched, find_models(call, models));
+  TRY(train::check(config, fetched.empty() ? train::ModelPlace::here : train::ModelPlace::on_hub));
   // The run's own config records the class, so that a resumed run asks for the same one.
   if (!gym.device.empty()) config.judge.device = gym.device;
   Material material{.tasks = {}, .references = {}, .gym = gym_of(config, gym)};
@@ -125,7 +132,7 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   material.gym.processes = launch.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
-  if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
+  if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks, fetched) : ok();
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
   TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));

@@ -32,15 +32,19 @@ struct ScoreOptions {
 Result<std::vector<TokenId>> tokens_to_score(const ScoreOptions& options) {
   if (options.text_file.empty()) return options.ids;
   const std::filesystem::path directory = options.model;
+  std::error_code ignored;
+  if (!std::filesystem::exists(directory / "tokenizer.json", ignored))
+    return fail("{} has no tokenizer.json; give token ids (--ids) in place of --text",
+                options.model);
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
   TRY_ASSIGN(const std::string text, read_file(options.text_file));
   return tokenizer.framed(tokenizer.encode(text));
 }
 
 Status check_tokens(const std::vector<TokenId>& ids, const model::ModelConfig& config) {
-  if (ids.empty()) return fail("there is no token to score");
+  if (ids.empty()) return fail("there is no token to score: the text is empty");
   if (std::ssize(ids) > config.max_position_embeddings)
-    return fail("{} tokens, but the model has only {} positions", ids.size(),
+    return fail("{} tokens, but the model has only {} positions; score a shorter text", ids.size(),
                 config.max_position_embeddings);
   for (const TokenId id : ids)
     if (id < 0 || id >= config.vocab_size)

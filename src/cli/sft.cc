@@ -17,7 +17,13 @@ namespace {
 
 using train::SftConfig;
 
-Status preview(const SftConfig& config, const train::SftMaterial& material) {
+Status preview(const SftConfig& config, const train::SftMaterial& material,
+               const std::vector<std::string>& fetched) {
+  if (!fetched.empty()) {
+    print_preview_without_models(settings_of(config), config.run, fetched,
+                                 fmt::format("{} examples", material.examples.size()));
+    return ok();
+  }
   TRY_ASSIGN(const auto found, train::preview_sft(config, material));
   print_preview(settings_of(config), config.run, found.run,
                 fmt::format("{} of {} examples, {} tokens", found.sequences,
@@ -34,15 +40,16 @@ Result<std::vector<train::SftExample>> heldout_examples(const TrainingCall& call
 }
 
 Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
-  TRY_ASSIGN(const SftConfig config, config_of<SftConfig>(call));
-  TRY(train::check(config));
+  TRY_ASSIGN(SftConfig config, config_of<SftConfig>(call));
+  TRY_ASSIGN(const auto fetched, find_models(call, {&config.model.path}));
+  TRY(train::check(config, fetched.empty() ? train::ModelPlace::here : train::ModelPlace::on_hub));
   TRY_ASSIGN(const auto file,
              data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(file));
   TRY_ASSIGN(const auto heldout, heldout_examples(call, config));
   const train::SftMaterial material{
       .examples = examples, .heldout = heldout, .program = program_name()};
-  if (call.is_dry_run) return ranks.is_first() ? preview(config, material) : ok();
+  if (call.is_dry_run) return ranks.is_first() ? preview(config, material, fetched) : ok();
   LOG("sft: {} examples from {}", examples.size(), file.string());
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);

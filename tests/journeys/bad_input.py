@@ -119,6 +119,7 @@ run.dir = "{folder / 'nowhere'}"
     checks = [
         refused("no config", run("sft", folder / "no.toml"), "no.toml"),
         refused("an unknown key", run("sft", misspelt), "misspelt.toml", "learnin_rate", "'optimizer.learning_rate'"),
+        refused("a key of TRL", sft("num_train_epochs=3"), "num_train_epochs", "TRL's option is 'run.steps' here"),
         refused("a config that is no TOML", run("sft", broken), "broken.toml:3"),
         refused("a value of another type", elsewhere("run.steps=many"), "run.steps", "whole number"),
         refused("a directory without a run", run("rl", foreign), str(foreign / "config.toml")),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the path "By hand" of the README on a small scale: each command in an empty directory, with the local judge.
+"""Runs "The same by hand" of docs/researcher.md on a small scale: each command in an empty directory, with the local judge.
 
 A model of a few thousand parameters learns the teacher's solutions of a few tasks by heart. So the gym can judge what it
 writes, and a step of reinforcement learning has something to reward.

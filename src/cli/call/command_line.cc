@@ -85,6 +85,7 @@ constexpr auto kRewordings = std::to_array<Rewording>({
     {"The following arguments? (?:was|were) not expected: (.*)", "there is no place for '$1'"},
     {"Could not convert: (\\S+) = (.*)", "$1: '$2' is no value of its type"},
     {"(\\S+) excludes (\\S+)", "$1 and $2 exclude each other"},
+    {"Exactly 1 option from \\[(\\S+),(\\S+)\\] is required.*", "give either $1 or $2"},
 });
 
 std::string in_our_words(const std::string& message) {

@@ -58,6 +58,26 @@ Result<std::string> model_directory(const std::string& name, hub::ModelPart part
   return folder->string();
 }
 
+Result<UnaskedModel> unasked_model_directory(const std::string& name) {
+  const auto on_hub = name_of_hub(name);
+  if (!on_hub) return UnaskedModel{.directory = name, .fetched = ""};
+  TRY_ASSIGN(hub::HubSettings settings, hub::hub_settings());
+  if (settings.is_offline) {
+    TRY_ASSIGN(std::string directory, model_directory(name));
+    return UnaskedModel{.directory = std::move(directory), .fetched = ""};
+  }
+  settings.is_offline = true;
+  const auto folder = hub::fetch_model(settings, *on_hub, hub::ModelPart::model);
+  if (!folder)
+    return UnaskedModel{.directory = "",
+                        .fetched = fmt::format("{} from {} into {}", name, settings.endpoint,
+                                               settings.cache.string())};
+  if (!hub::is_commit(on_hub->revision))
+    LOG("{}: a dry run asks no hub; a call would look for a newer commit at {}", name,
+        settings.endpoint);
+  return UnaskedModel{.directory = folder->string(), .fetched = ""};
+}
+
 Status find_dataset(DatasetOptions& options) {
   const auto on_hub = name_of_hub(options.path);
   if (!on_hub) return ok();

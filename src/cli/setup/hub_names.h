@@ -15,7 +15,14 @@ namespace tritonsmith::cli {
 Result<std::string> model_directory(const std::string& name,
                                     hub::ModelPart part = hub::ModelPart::model);
 
-// Likewise the data set of `options`: its path becomes a folder that holds the files of its config
+// What a dry run knows of a model without asking the hub.
+struct UnaskedModel {
+  std::string directory;  // the path, or the folder of the cache; empty: the cache lacks the model
+  std::string fetched;  // "owner/tiny from https://huggingface.co into CACHE", if a call fetches it
+};
+Result<UnaskedModel> unasked_model_directory(const std::string& name);
+
+// Fetches the data set of `options`, if it is one of the hub: its path becomes a folder that holds the files of its config
 // and split.
 Status find_dataset(DatasetOptions& options);
 

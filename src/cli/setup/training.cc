@@ -1,6 +1,7 @@
 #include "cli/setup/training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/log.h"
 #include "cli/call/output.h"
@@ -52,6 +53,32 @@ void print_preview(const Settings& settings, const train::RunSection& run,
   if (outlook.step == run.steps)
     sentence = fmt::format("the run in {} is finished ({} steps)", run.dir, run.steps);
   LOG("dry run: {}; {}; nothing was started", sentence, data);
+}
+
+Result<std::vector<std::string>> find_models(const TrainingCall& call,
+                                             const std::vector<std::string*>& paths) {
+  std::vector<std::string> fetched;
+  for (std::string* path : paths) {
+    if (!call.is_dry_run) {
+      TRY_ASSIGN(*path, model_directory(*path));
+      continue;
+    }
+    TRY_ASSIGN(const UnaskedModel model, unasked_model_directory(*path));
+    if (model.fetched.empty())
+      *path = model.directory;
+    else
+      fetched.push_back(model.fetched);
+  }
+  return fetched;
+}
+
+void print_preview_without_models(const Settings& settings, const train::RunSection& run,
+                                  const std::vector<std::string>& fetched,
+                                  const std::string& data) {
+  show_text(toml_from_settings(settings));
+  LOG("dry run: would fetch {}, because there is no such folder here, and then begin or continue a "
+      "run of {} steps in {}; {}; the model was not checked; nothing was started",
+      fmt::join(fetched, " and "), run.steps, run.dir, data);
 }
 
 void print_model(const fs::path& checkpoint) {

@@ -30,10 +30,14 @@ template <typename Config>
 Result<Config> config_of(const TrainingCall& call) {
   TRY_ASSIGN(Config config, load_config<Config>(call.config_file(), call.set));
   if (call.names_a_run()) config.run.dir = call.config;  // the directory may have been moved
-  // The run's record then names the commit of a model of the hub.
-  TRY_ASSIGN(config.model.path, model_directory(config.model.path));
   return config;
 }
+
+// Puts the directories of models in the place of their names on the hub, and fetches the models. So
+// the run's record names their commits. A dry run asks no hub: it returns what a call would fetch,
+// and leaves the names of these models as they are.
+Result<std::vector<std::string>> find_models(const TrainingCall& call,
+                                             const std::vector<std::string*>& paths);
 
 // Returns the file with the run's data. If the call names a run directory, that is `kept` in it,
 // else the config's `given`. If the config gives none, the error names `setting`.
@@ -43,6 +47,11 @@ Result<std::filesystem::path> data_file(const TrainingCall& call, const std::str
 // Prints the resolved config on stdout. On stderr it says what a call without --dry-run would do.
 void print_preview(const Settings& settings, const train::RunSection& run,
                    const train::RunOutlook& outlook, const std::string& data);
+
+// The same where the cache lacks the models that a call would fetch. Without them nothing more can
+// be checked.
+void print_preview_without_models(const Settings& settings, const train::RunSection& run,
+                                  const std::vector<std::string>& fetched, const std::string& data);
 
 // Prints the directory of the run's final model, if the run kept one.
 void print_model(const std::filesystem::path& checkpoint);

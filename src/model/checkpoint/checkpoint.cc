@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "model/checkpoint/model_directory.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -183,6 +184,7 @@ Status save_model(const Transformer& model, const fs::path& directory) {
 }
 
 Result<Transformer> load_model(const fs::path& directory, c10::Device device) {
+  TRY(check_model_directory(directory));
   TRY_ASSIGN(const ModelConfig config, read_model_config(directory / kConfig));
   TRY_ASSIGN(const auto paths, weight_files(directory));
   TRY_ASSIGN(const auto files, open_files(paths));

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "model/checkpoint/checkpoint.h"
+#include "model/checkpoint/model_directory.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -143,6 +144,7 @@ Result<LoraAdapter> LoraAdapter::make(const Transformer& model, const LoraConfig
 }
 
 Result<LoraAdapter> LoraAdapter::load(const Transformer& model, const fs::path& directory) {
+  TRY(check_adapter_directory(directory));
   const fs::path file = directory / kConfigFile;
   TRY_ASSIGN(const std::string text, read_file(file));
   auto json = parse_json(text);
@@ -150,7 +152,10 @@ Result<LoraAdapter> LoraAdapter::load(const Transformer& model, const fs::path& 
   auto parsed = parse_config(*json);
   if (!parsed) return tl::unexpected<Error>(parsed.error().within(file.string()));
   LoraAdapter adapter(model, *parsed);
-  TRY(read_tensors_into(adapter.parameters(), directory / kWeightsFile));
+  if (const Status read = read_tensors_into(adapter.parameters(), directory / kWeightsFile); !read)
+    return tl::unexpected(
+        Error{read.error().message + "; name the model that the adapter was trained on",
+              read.error().kind});
   adapter.merge();
   return adapter;
 }

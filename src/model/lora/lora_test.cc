@@ -176,10 +176,18 @@ TEST_F(LoraFiles, AreRefusedWhereTheyAskForMoreThanTheFormula) {
 TEST_F(LoraFiles, MustFitTheModel) {
   EXPECT_EQ(refusal({{"r", 5}}),
             "tensor 'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight' has shape "
-            "[3, 24], but [5, 24] is needed");
+            "[3, 24], but [5, 24] is needed; name the model that the adapter was trained on");
   EXPECT_EQ(refusal({{"target_modules", {"q_proj"}}}),
             "tensor 'base_model.model.model.layers.0.mlp.down_proj.lora_A.weight' does not belong "
-            "to this model");
+            "to this model; name the model that the adapter was trained on");
+}
+
+TEST_F(LoraFiles, AreMissedByTheirDirectory) {
+  std::filesystem::remove(config());
+  EXPECT_EQ(LoraAdapter::load(model_, dir_->path()).error().message,
+            dir_->path().string() +
+                " has no adapter_config.json; name a LoRA adapter in PEFT's layout, such as "
+                "RUN/checkpoints/step-N/adapter");
 }
 
 }  // namespace

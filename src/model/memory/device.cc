@@ -38,7 +38,8 @@ Result<c10::Device> open_device(DeviceChoice choice) {
   if (choice == DeviceChoice::cpu) return c10::Device(c10::kCPU);
   static const Status loaded = load_cuda();
   if (loaded) return c10::Device(c10::kCUDA, 0);
-  if (choice == DeviceChoice::cuda) return fail("cannot use a GPU: {}", loaded.error().message);
+  if (choice == DeviceChoice::cuda)
+    return fail("cannot use a GPU: {}; choose the device cpu", loaded.error().message);
   return c10::Device(c10::kCPU);
 }
 

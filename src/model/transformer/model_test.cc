@@ -239,9 +239,9 @@ TEST(GenerationConfig, GivesTheTokensThatEndGeneration) {
   EXPECT_NE(ends().error().message.find(file.string()), std::string::npos);
 }
 
-TEST(Checkpoint, NamesTheConfigThatIsNotThere) {
+TEST(Checkpoint, NamesTheDirectoryThatIsNotThere) {
   EXPECT_EQ(load_model("/no/model").error().message,
-            "cannot open /no/model/config.json: No such file or directory");
+            "/no/model does not exist; name a model's directory, or OWNER/NAME of the hub");
 }
 
 TEST(Device, TheCpuIsAlwaysThere) {

@@ -143,8 +143,8 @@ episode::EpisodeOptions RlConfig::episode_options() const {
           .feedback = prompt.style};
 }
 
-Status check(const RlConfig& config) {
-  TRY(check_sections(config.run, config.model));
+Status check(const RlConfig& config, ModelPlace place) {
+  TRY(check_sections(config.run, config.model, place));
   TRY(reward::check(config.url_reward));
   if (config.rollout.sampling.temperature <= 0)
     return fail(

@@ -8,6 +8,7 @@
 #include "reward/config.h"
 #include "reward/url/url_config.h"
 #include "text/prompt.h"
+#include "train/config/foreign_names.h"
 #include "train/config/sections.h"
 #include "train/rl/algorithm_section.h"
 #include "train/rl/teacher.h"
@@ -65,6 +66,10 @@ struct RlConfig {
   CheckpointConfig checkpoint;
   TraceSection trace;
   static Fields<RlConfig> fields();
+  // Says what a name of TRL or verl is called here.
+  static std::string hint(std::string_view wanted, const std::vector<std::string>& known) {
+    return foreign_name_hint(wanted, known);
+  }
 
   std::int64_t samples_per_step() const {
     return static_cast<std::int64_t>(rollout.prompts) * rollout.samples;
@@ -84,6 +89,6 @@ struct RlConfig {
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const RlConfig& config);
+Status check(const RlConfig& config, ModelPlace place = ModelPlace::here);
 
 }  // namespace tritonsmith::train

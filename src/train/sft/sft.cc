@@ -195,7 +195,9 @@ Fields<SftConfig> SftConfig::fields() {
   return fields;
 }
 
-Status check(const SftConfig& config) { return check_sections(config.run, config.model); }
+Status check(const SftConfig& config, ModelPlace place) {
+  return check_sections(config.run, config.model, place);
+}
 
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {
   TRY(check(config));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/lora/lora.h"
+#include "train/config/foreign_names.h"
 #include "train/config/sections.h"
 #include "train/run/checkpoint_store.h"
 #include "train/run/stop.h"
@@ -34,10 +35,14 @@ struct SftConfig {
   OptimizerSection optimizer;
   CheckpointConfig checkpoint;
   static Fields<SftConfig> fields();
+  // Says what a name of TRL or verl is called here.
+  static std::string hint(std::string_view wanted, const std::vector<std::string>& known) {
+    return foreign_name_hint(wanted, known);
+  }
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const SftConfig& config);
+Status check(const SftConfig& config, ModelPlace place = ModelPlace::here);
 
 // The data of a run: examples to learn from, and optional held-out ones.
 struct SftMaterial {
