@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "report/tables.h"
 #include "text/feedback.h"
 
@@ -16,14 +17,6 @@ std::string_view headline(const Verdict& verdict) {
   if (verdict.correct) return "correct, but refused";
   if (verdict.fault == Fault::none) return "no verdict on correctness";
   return verdict.compiled ? "wrong" : "failed";
-}
-
-// Returns "no spills", "1 launch" or "3 launches".
-std::string counted(std::int64_t count, std::string_view noun) {
-  const std::string number = count == 0 ? "no" : std::to_string(count);
-  const bool is_one = count == 1;
-  std::string plural = std::string(noun) + (noun.ends_with("ch") ? "es" : "s");
-  return fmt::format("{} {}", number, is_one ? std::string(noun) : plural);
 }
 
 // Says how far the candidate came, where judging did not end well.
@@ -91,9 +84,10 @@ bool is_told_by(const Finding& finding, const std::optional<VerdictError>& error
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  return fmt::format("  kernel `{}`: {}, {}, {}, {} of shared memory\n", kernel.name,
-                     counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
-                     counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte"));
+  return fmt::format(
+      "  kernel `{}`: {}, {}, {}, {} of shared memory\n", kernel.name,
+      counted_or_no(kernel.launches, "launch"), counted_or_no(kernel.registers, "register"),
+      counted_or_no(kernel.spills, "spill"), counted_or_no(kernel.shared_bytes, "byte"));
 }
 
 std::string numerics_text(const Numerics& numerics) {

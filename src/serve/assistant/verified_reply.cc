@@ -1,5 +1,6 @@
 #include "serve/assistant/verified_reply.h"
 
+#include "base/counted.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::serve::assistant {
@@ -71,8 +72,7 @@ class VerifiedReply : public openai::ReplyStream {
 
   void finish(const Json& search, std::string& out) {
     Json verdict;
-    std::string text = fmt::format("No kernel was verified in {}.",
-                                   seen_ == 1 ? "1 attempt" : fmt::format("{} attempts", seen_));
+    std::string text = fmt::format("No kernel was verified in {}.", counted(seen_, "attempt"));
     if (!search["error"].get<std::string>().empty())
       text += " " + search["error"].get<std::string>();
     if (search["best"].is_number()) {
