@@ -52,6 +52,11 @@ class VerifiedReply : public openai::ReplyStream {
     for (const Json& attempt : (**shown)["attempts"]) take(attempt, out);
     const Json& search = (**shown)["search"];
     if (search["state"] == "queued" || search["state"] == "running") return State::more;
+    if (search["state"] == "failed" && !search["best"].is_number()) {
+      const State broken = break_off(search["error"].get<std::string>());
+      if (is_streamed_) out += openai::event_text(to_json(error()));
+      return broken;
+    }
     finish(search, out);
     return State::done;
   }
