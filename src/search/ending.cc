@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/counted.h"
 #include "gym/api/task_check.h"
 #include "search/ptx_edits.h"
@@ -56,7 +58,10 @@ std::optional<std::string> reason_to_end(const SearchConfig& config, const Histo
   if (auto failed = failed_task(history)) return failed;
   if (config.patience > 0 && history.since_best() >= config.patience)
     return fmt::format("{} attempts in a row brought nothing better", history.since_best());
-  if (std::ssize(history.asks()) >= config.attempts)
+  // A search that was extended may have come to its last steps before.
+  const auto attempts =
+      std::ranges::count_if(history.asks(), [](const Ask& ask) { return !is_last_step(ask.kind); });
+  if (attempts >= config.attempts)
     return counted(config.attempts, "attempt") +
            (config.attempts == 1 ? " was made" : " were made");
   return limit_reached(config, history.spent());
