@@ -102,11 +102,15 @@ function headline(verdict) {
   return verdict.stage === "none" ? "No kernel in the answer" : "Not right";
 }
 
+// A message with the line that it speaks of, in the form of placed_message in src/data/failure.h.
+function placed({message = "", line, excerpt}) {
+  if (!line || new RegExp(`line ${line}(?!\\d)`).test(message)) return message;
+  return `${message} (line ${line}${excerpt ? `: ${excerpt}` : ""})`;
+}
+
 function reason(verdict) {
   if (verdict.accepted) return "";
-  const rejecting = (verdict.findings ?? []).find(each => each.severity === "reject");
-  const line = verdict.error?.line || rejecting?.line;
-  return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
+  return placed(verdict.error ?? (verdict.findings ?? []).find(each => each.severity === "reject") ?? {});
 }
 
 // Says which attempt's kernel this one repeats or changes: "changes 3". An attempt names others by the number of their ask.

@@ -40,9 +40,7 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
   }
   if (verdict.error)
     return text::one_line(
-        fmt::format("{}: {}{}", class_name(*verdict.error),
-                    verdict.error->line > 0 ? fmt::format("line {}: ", verdict.error->line) : "",
-                    verdict.error->message),
+        fmt::format("{}: {}", class_name(*verdict.error), placed_message(*verdict.error)),
         kMostReason);
   for (const Finding& finding : verdict.findings)
     if (finding.severity == Severity::reject)

@@ -232,7 +232,7 @@ void print(const Judgement& judgement, const JudgeOptions& options) {
     } else if (is_verdict(verdicts[i])) {
       if (verdicts.size() > 1) show("{}\n", judgement.names[i]);
       show_text(options.feedback ? text::feedback_text(verdicts[i], text::PromptStyle::full)
-                                 : judge_text(verdicts[i], untimed));
+                                 : judge_text(verdicts[i], untimed, judgement.files[i]));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "data/failure.h"
 #include "report/tables.h"
 #include "text/feedback.h"
 
@@ -65,9 +66,9 @@ std::string indented(std::string_view text) {
   return lines;
 }
 
-std::string error_text(const VerdictError& error) {
+std::string error_text(const VerdictError& error, std::string_view file) {
   std::string text = fmt::format("  {}: {}\n", class_name(error), indented(error.message));
-  if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, indented(error.excerpt));
+  if (error.line > 0) text += fmt::format("    {}\n", indented(place_words(error, file)));
   return text;
 }
 
@@ -162,10 +163,10 @@ std::string short_reason(const Verdict& verdict) {
 
 }  // namespace
 
-std::string judge_text(const Verdict& verdict, std::string_view untimed) {
+std::string judge_text(const Verdict& verdict, std::string_view untimed, std::string_view file) {
   std::string text =
       fmt::format("{}: {} ({})\n", verdict.task_id, headline(verdict), circumstances(verdict));
-  if (verdict.error) text += error_text(*verdict.error);
+  if (verdict.error) text += error_text(*verdict.error, file);
   for (const Finding& finding : verdict.findings)
     if (!is_told_by(finding, verdict.error)) text += finding_text(finding);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);

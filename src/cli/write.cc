@@ -190,7 +190,7 @@ Status check_tasks(const std::vector<Task>& tasks, const WriteOptions& options, 
   TRY_ASSIGN(const auto why,
              gym::api::why_unjudgeable(*writing.judge_of_one, tasks, options.backend,
                                        [&stop] { return stop.load(); }));
-  return why ? fail("{}", *why) : ok();
+  return why ? fail("{}: {}", options.module, *why) : ok();
 }
 
 // Returns at the end of the search, or soon after `stop` is set.

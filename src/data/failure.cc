@@ -79,6 +79,23 @@ std::string failure_of(const Verdict& verdict) {
   return fmt::format("stage {}", name_of(verdict.stage));
 }
 
+std::string place_words(const VerdictError& error, std::string_view file) {
+  if (error.line <= 0) return {};
+  std::string text = fmt::format("{}{}line {}", file, file.empty() ? "" : ", ", error.line);
+  if (!error.excerpt.empty()) text += ": " + error.excerpt;
+  return text;
+}
+
+std::string placed_message(const VerdictError& error) {
+  const std::string line = fmt::format("line {}", error.line);
+  const std::size_t at = error.message.find(line);
+  const bool is_told =
+      at != std::string::npos && error.message.find_first_of("0123456789", at + line.size()) !=
+                                     at + line.size();  // line 7 is not line 71
+  if (error.line <= 0 || is_told) return error.message;
+  return fmt::format("{} ({})", error.message, place_words(error));
+}
+
 std::string_view words_for(ErrorClass error) {
   const auto at = std::ranges::find(kWords, error, &decltype(kWords)::value_type::first);
   CHECK(at != kWords.end(), "the class {} has no words", name_of(error));

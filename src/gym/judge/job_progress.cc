@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/printable.h"
+#include "data/failure.h"
 #include "gym/compile/occupancy.h"
 #include "gym/judge/advice.h"
 
@@ -428,9 +429,7 @@ Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& er
   Verdict verdict = begin_verdict(progress, context);
   verdict.error =
       VerdictError{.error_class = ErrorClass::task_failed,
-                   .message = fmt::format(
-                       "{}{}: {}", class_name(error),
-                       error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
+                   .message = fmt::format("{}: {}", class_name(error), placed_message(error))};
   return verdict;
 }
 
