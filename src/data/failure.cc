@@ -34,7 +34,7 @@ constexpr auto kWords = std::to_array<std::pair<ErrorClass, std::string_view>>({
     {ErrorClass::out_of_resources, "needs too much shared memory"},
     {ErrorClass::refused_ir, "uses a refused operation"},
     {ErrorClass::bad_ir, "no Triton IR"},
-    {ErrorClass::bad_request, "an unknown target chip"},
+    {ErrorClass::bad_request, "asks the judge for what there is not"},
     {ErrorClass::no_inputs, "the module has no inputs"},
     {ErrorClass::bad_task, "the module has a mistake"},
     {ErrorClass::out_of_bounds, "reads or writes outside a buffer"},

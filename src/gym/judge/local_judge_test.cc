@@ -364,6 +364,7 @@ TEST_F(LocalJudgeTest, LaunchesEditedPtxAndStoresNoVerdictOnIt) {
   }
   api::JudgeJob other = job(3);
   other.ptx["other"] = "text";
+  EXPECT_EQ(verdict_of_one(other).error->error_class, ErrorClass::bad_request);
   EXPECT_NE(verdict_of_one(other).error->message.find("no kernel is named other"),
             std::string::npos);
 }
