@@ -203,6 +203,14 @@ class RemoteModel(model_server.ModelServerTest):
             self.assertEqual(len(self.server.bodies), 3, "nothing is asked twice")
             self.assertEqual("3 attempts were made before" in done.stderr, kept == len(lines))
         self.refused(self.run_program(*command, "--seed", 2), "began with seed 1, not 2")
+        larger = [5 if word == 3 else word for word in command]
+        done = self.run_program(*larger)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
+        self.assertIn("3 attempts were made before", done.stderr)
+        self.assertIn("5 attempts were made; a larger budget extends it", done.stderr)
+        self.assertEqual(len(self.server.bodies), 5, "only the further attempts are asked for")
+        done = self.run_program(*larger)
+        self.assertEqual((done.returncode, len(self.server.bodies)), (0, 5), done.stderr)
 
     def test_eval_compares_searches(self):
         suite, out = self.folder / "searched", self.folder / "searches"

@@ -346,7 +346,8 @@ class EditedPtx(unittest.TestCase):
 
     def test_names_of_kernels_are_checked(self):
         done = self.judge("--ptx", f"other={self.FILES / 'stream.ptx'}")
-        self.assertIn("no kernel is named other, whose PTX is given; there is scale_relu", done.stdout)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("--ptx: no kernel is named other, whose PTX is given; the plan has scale_relu", done.stderr)
         for words, said in ((("--ptx", "scale_relu"), "give it as KERNEL_NAME=FILE"),
                             (("--ptx", "scale_relu=/none.ptx"), "/none.ptx: No such file"),
                             (("--ptx", "a=b", "--kernel", self.FILES / "stream_kernel.py"), "give --kernel once")):

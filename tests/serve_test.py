@@ -165,7 +165,8 @@ class Serve(ServeTest):
         self.keep(page, "shapes-done")
         page.click("ol button.refused")
         # The kernel without a mask is right for the first call alone, and `x` is what the function calls it.
-        self.assertIn("scale_relu with randn(32, 100): load of element 3200 of `x`", page.text("#words"))
+        self.assertIn("scale_relu with randn(32, 100): reads ", page.text("#words"))
+        self.assertRegex(page.text("#words"), r"reads \d+ elements? past `x` at line \d+ \(element 3200 of 3200, program ")
         self.assertEqual(page.value("document.querySelector('#calls').hidden"), True)
         self.keep(page, "shapes-refused")
         again = self.browser.page(420, 900)
@@ -212,21 +213,21 @@ class Serve(ServeTest):
         page.wait("document.querySelector('#model').innerText === 'model scripted'")
         wrong = {"class": "wrong_value", "message": "output: 3 of 8 elements are wrong", "line": 0}
         none = {"class": "no_kernel", "message": "the completion holds no code that can be judged", "line": 0}
-        made = [("a", wrong), ("", none), ("", none), ("", none), ("b", None), ("b", None), ("c", None)]
+        made = [("a", wrong), ("", none), ("", none), ("", none), ("b", None), ("b", None), ("c", None), ("a", wrong)]
         attempts = [{"number": number, "ask": number, "kind": "kernel", "turn": 0, "kernel": kernel, "text": "an answer", "words": "",
-                     "same_as": 4 if number == 5 else None,
+                     "same_as": {5: 4, 7: 0}.get(number),
                      "verdict": {"accepted": not error, "correct": not error, "stage": "ran", "findings": [], "error": error}}
                     for number, (kernel, error) in enumerate(made)]
-        search = {"id": "x", "state": "done", "seconds": 3.2, "why": "7 attempts were made", "attempts": 7, "kernels": 3, "accepted": 2,
+        search = {"id": "x", "state": "done", "seconds": 3.2, "why": "8 attempts were made", "attempts": 8, "kernels": 3, "accepted": 2,
                   "without_kernel": 3, "best": 4, "best_speedup": None,
                   "order": {"kind": "write", "title": "t", "source": "", "conversations": 7, "turns": 1, "policy": "strict",
                             "strategy": "evolution"}}
         page.value(f"takeEvent({json.dumps({'search': search, 'attempts': attempts, 'live': None})})")
-        self.assertEqual(page.text("#state"), "Done after 3.2 s: 7 attempts with 3 different kernels, 2 accepted; "
-                                              "3 answers without a kernel. The search ended because 7 attempts were made.")
+        self.assertEqual(page.text("#state"), "Done after 3.2 s: 8 attempts with 3 different kernels, 2 accepted; "
+                                              "3 answers without a kernel. The search ended because 8 attempts were made.")
         self.assertEqual(page.value("[...document.querySelectorAll('#attempts > li')].map(each => each.firstChild.tagName).join()"),
-                         "BUTTON,DETAILS,DETAILS,BUTTON")
-        self.assertIn("wrong values", page.text("#attempts > li:first-child"))
+                         "DETAILS,DETAILS,DETAILS,BUTTON")
+        self.assertEqual(page.text("#attempts > li:first-child summary").split("\n")[:3], ["1, 8", "wrong values", "2 times"])
         self.assertEqual(page.text("#attempts > li:nth-child(2) summary").split("\n")[:3], ["2–4", "no kernel in the answer", "3 times"])
         self.assertEqual(page.text("#attempts > li:nth-child(3) summary").split("\n"), ["5–6", "best, accepted", "2 times"])
         self.assertNotIn("no_kernel", page.text("#attempts"))
@@ -375,7 +376,7 @@ class Serve(ServeTest):
                                    "each.getBoundingClientRect().right <= document.querySelector('#chart').getBoundingClientRect().right)"))
         self.keep(page, "gpu-done")
         page.click("#attempts button.refused")
-        self.assertIn("load of element 3200 of `x`", page.text("#code .marked + .note"))
+        self.assertRegex(page.text("#code .marked + .note"), r"reads \d+ elements? past `x` at line \d+")
         self.keep(page, "gpu-refused")
         narrow = self.browser.page(420, 900)
         narrow.open(page.value("location.href"))

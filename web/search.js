@@ -102,11 +102,15 @@ function headline(verdict) {
   return verdict.stage === "none" ? "No kernel in the answer" : "Not right";
 }
 
+// A message with the line that it speaks of, in the form of placed_message in src/data/failure.h.
+function placed({message = "", line, excerpt}) {
+  if (!line || new RegExp(`line ${line}(?!\\d)`).test(message)) return message;
+  return `${message} (line ${line}${excerpt ? `: ${excerpt}` : ""})`;
+}
+
 function reason(verdict) {
   if (verdict.accepted) return "";
-  const rejecting = (verdict.findings ?? []).find(each => each.severity === "reject");
-  const line = verdict.error?.line || rejecting?.line;
-  return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
+  return placed(verdict.error ?? (verdict.findings ?? []).find(each => each.severity === "reject") ?? {});
 }
 
 // Says which attempt's kernel this one repeats or changes: "changes 3". An attempt names others by the number of their ask.
@@ -131,7 +135,8 @@ function lineOf(attempt) {
     note: Number.isInteger(attempt.same_as) ? originOf(attempt) : verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : origin};
 }
 
-// Neighbours with equal keys share a line: the same kernel again, or kernels that fail in the same way.
+// Neighbours with equal keys share a line: kernels that fail in the same way. A kernel that comes again shares the line of the
+// first one, wherever that is.
 function keyOf(attempt) {
   const {state, why} = lineOf(attempt);
   return isIdeas(attempt) ? `${attempt.number}` : JSON.stringify([state, why, attempt.turn, attempt.verdict.accepted && attempt.kernel.trim()]);
@@ -140,10 +145,20 @@ function keyOf(attempt) {
 function groupsOf(attempts) {
   const groups = [];
   for (const attempt of attempts) {
-    const last = groups.at(-1), key = keyOf(attempt);
-    if (last?.key === key) last.attempts.push(attempt); else groups.push({key, attempts: [attempt]});
+    const key = keyOf(attempt);
+    const equal = Number.isInteger(attempt.same_as) && groups.find(each => each.attempts.some(other => other.ask === attempt.same_as));
+    const group = equal || (groups.at(-1)?.key === key && groups.at(-1));
+    if (group) group.attempts.push(attempt); else groups.push({key, attempts: [attempt]});
   }
   return groups.map(each => each.attempts);
+}
+
+// Returns the numbers of attempts in a few signs: "1, 4–6".
+function numbersText(attempts) {
+  const ranges = [];
+  for (const {number} of attempts)
+    if (ranges.at(-1)?.[1] === number - 1) ranges.at(-1)[1] = number; else ranges.push([number, number]);
+  return ranges.map(([first, last]) => first === last ? `${first + 1}` : `${first + 1}–${last + 1}`).join(", ");
 }
 
 const span = (className, textContent) => element("span", {className, textContent});
@@ -162,11 +177,11 @@ function drawAttempt(attempt, hasWhy = true) {
   return element("li", {}, button);
 }
 
-// Draws equal neighbours as one line with their count, which opens to each of them.
+// Draws equal attempts as one line with their count, which opens to each of them.
 function drawGroup(attempts) {
   const {state, why, kind} = lineOf(attempts[0]), {speedup} = attempts[0].verdict;
   const note = speedup ? `${speedup.toFixed(2)}× · ${attempts.length} equal` : `${attempts.length} times`;
-  const summary = element("summary", {className: kind}, span("quiet", `${attempts[0].number + 1}–${attempts.at(-1).number + 1}`),
+  const summary = element("summary", {className: kind}, span("quiet", numbersText(attempts)),
     span("state", withBest(state, attempts)), span("quiet", note));
   if (why) summary.append(span("why", why));
   return element("li", {}, element("details", {open: shown.isChosenByHand && attempts.some(each => each.number === shown.chosen)}, summary,
@@ -184,7 +199,8 @@ function drawAttempts() {
     if (old.isEqualNode(item)) return;
     const focus = old.contains(document.activeElement) ? document.activeElement : null;
     old.replaceWith(item);
-    if (focus) (item.querySelector(`[data-number="${focus.dataset.number}"]`) ?? item.querySelector("summary"))?.focus();
+    const button = focus && item.querySelector(`[data-number="${focus.dataset.number}"]`);
+    if (focus) (button && (!details || details.open) ? button : item.querySelector("summary"))?.focus();
   });
   while (list.children.length > groups.length) list.lastChild.remove();
 }

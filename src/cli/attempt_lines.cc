@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/counted.h"
 #include "base/log.h"
 #include "data/failure.h"
 #include "text/feedback.h"
@@ -39,9 +40,7 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
   }
   if (verdict.error)
     return text::one_line(
-        fmt::format("{}: {}{}", class_name(*verdict.error),
-                    verdict.error->line > 0 ? fmt::format("line {}: ", verdict.error->line) : "",
-                    verdict.error->message),
+        fmt::format("{}: {}", class_name(*verdict.error), placed_message(*verdict.error)),
         kMostReason);
   for (const Finding& finding : verdict.findings)
     if (finding.severity == Severity::reject)
@@ -52,9 +51,7 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
 
 // Returns "2 answers held no kernel and 1 repeated an earlier one", or nothing if there are none.
 std::string words_for_others(int without_kernel, int repeated) {
-  const auto answers = [](int count) {
-    return fmt::format("{} answer{}", count, count == 1 ? "" : "s");
-  };
+  const auto answers = [](int count) { return counted(count, "answer"); };
   if (without_kernel == 0 && repeated == 0) return "";
   if (without_kernel == 0) return answers(repeated) + " repeated an earlier kernel";
   return answers(without_kernel) + " held no kernel" +
@@ -103,7 +100,7 @@ AttemptLines::AttemptLines(const search::Search& search) : search_(search) {
   earlier_ = {finished.begin(), finished.end()};
   if (!earlier_.empty())
     LOG("{} made before",
-        earlier_.size() == 1 ? "1 attempt was" : fmt::format("{} attempts were", earlier_.size()));
+        counted(std::ssize(earlier_), "attempt") + (earlier_.size() == 1 ? " was" : " were"));
 }
 
 AttemptLines::~AttemptLines() {

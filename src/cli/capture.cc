@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/printable.h"
@@ -56,10 +57,6 @@ std::string clipped(std::string text, std::size_t most) {
 
 std::string times(std::int64_t count) {
   return count == 1 ? "once" : fmt::format("{} times", count);
-}
-
-std::string counted(std::int64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string shown_call(const CapturedCall& call) {

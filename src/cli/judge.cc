@@ -177,6 +177,12 @@ bool is_task_failure(const Verdict& verdict) {
   return verdict.error && verdict.error->error_class == ErrorClass::task_failed;
 }
 
+// Says whether --ptx names a kernel that the plan does not have: a mistake of the command line.
+bool names_no_kernel(const Verdict& verdict, const JudgeOptions& options) {
+  return !options.ptx.empty() && verdict.error &&
+         verdict.error->error_class == ErrorClass::bad_request;
+}
+
 // Returns what a user of their own class does about a task's failure, or nothing.
 std::string_view hint_at_module(const std::string& message, const JudgeOptions& options) {
   if (!modules::names_a_module(options.task)) return "";
@@ -194,6 +200,8 @@ ExitCode ending_of(const Verdict& verdict, const std::string& name, const JudgeO
   if (is_task_failure(verdict))
     return finish(fail("{}: the task itself cannot be judged: {}{}", options.task,
                        verdict.error->message, hint_at_module(verdict.error->message, options)));
+  if (names_no_kernel(verdict, options))
+    return finish(fail("{}: --ptx: {}", name, verdict.error->message));
   if (!options.ptx.empty() && verdict.compiled && verdict.backend == Backend::evaluate)
     return finish(fail_by_fault(
         "{}: the edited PTX assembles, and was not judged: that needs a GPU, because the evaluator "
@@ -213,8 +221,9 @@ void print_json(const Verdict& verdict, const std::string& kernel_file) {
 
 void print(const Judgement& judgement, const JudgeOptions& options) {
   const std::vector<Verdict>& verdicts = judgement.verdicts;
-  const auto is_verdict = [](const Verdict& each) {
-    return each.fault != Fault::infrastructure && !is_task_failure(each);
+  const auto is_verdict = [&](const Verdict& each) {
+    return each.fault != Fault::infrastructure && !is_task_failure(each) &&
+           !names_no_kernel(each, options);
   };
   const std::string_view untimed = visible_gpus() == 0 ? "this machine has no GPU"
                                    : options.target.empty()
@@ -232,7 +241,7 @@ void print(const Judgement& judgement, const JudgeOptions& options) {
     } else if (is_verdict(verdicts[i])) {
       if (verdicts.size() > 1) show("{}\n", judgement.names[i]);
       show_text(options.feedback ? text::feedback_text(verdicts[i], text::PromptStyle::full)
-                                 : judge_text(verdicts[i], untimed));
+                                 : judge_text(verdicts[i], untimed, judgement.files[i]));
     }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
+#include "data/failure.h"
 #include "report/tables.h"
 #include "text/feedback.h"
 
@@ -16,14 +18,6 @@ std::string_view headline(const Verdict& verdict) {
   if (verdict.correct) return "correct, but refused";
   if (verdict.fault == Fault::none) return "no verdict on correctness";
   return verdict.compiled ? "wrong" : "failed";
-}
-
-// Returns "no spills", "1 launch" or "3 launches".
-std::string counted(std::int64_t count, std::string_view noun) {
-  const std::string number = count == 0 ? "no" : std::to_string(count);
-  const bool is_one = count == 1;
-  std::string plural = std::string(noun) + (noun.ends_with("ch") ? "es" : "s");
-  return fmt::format("{} {}", number, is_one ? std::string(noun) : plural);
 }
 
 // Says how far the candidate came, where judging did not end well.
@@ -72,9 +66,9 @@ std::string indented(std::string_view text) {
   return lines;
 }
 
-std::string error_text(const VerdictError& error) {
+std::string error_text(const VerdictError& error, std::string_view file) {
   std::string text = fmt::format("  {}: {}\n", class_name(error), indented(error.message));
-  if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, indented(error.excerpt));
+  if (error.line > 0) text += fmt::format("    {}\n", indented(place_words(error, file)));
   return text;
 }
 
@@ -91,9 +85,10 @@ bool is_told_by(const Finding& finding, const std::optional<VerdictError>& error
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  return fmt::format("  kernel `{}`: {}, {}, {}, {} of shared memory\n", kernel.name,
-                     counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
-                     counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte"));
+  return fmt::format(
+      "  kernel `{}`: {}, {}, {}, {} of shared memory\n", kernel.name,
+      counted_or_no(kernel.launches, "launch"), counted_or_no(kernel.registers, "register"),
+      counted_or_no(kernel.spills, "spill"), counted_or_no(kernel.shared_bytes, "byte"));
 }
 
 std::string numerics_text(const Numerics& numerics) {
@@ -168,10 +163,10 @@ std::string short_reason(const Verdict& verdict) {
 
 }  // namespace
 
-std::string judge_text(const Verdict& verdict, std::string_view untimed) {
+std::string judge_text(const Verdict& verdict, std::string_view untimed, std::string_view file) {
   std::string text =
       fmt::format("{}: {} ({})\n", verdict.task_id, headline(verdict), circumstances(verdict));
-  if (verdict.error) text += error_text(*verdict.error);
+  if (verdict.error) text += error_text(*verdict.error, file);
   for (const Finding& finding : verdict.findings)
     if (!is_told_by(finding, verdict.error)) text += finding_text(finding);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);

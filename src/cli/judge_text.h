@@ -22,8 +22,9 @@ inline constexpr const char* kStridesHelp =
     "How outputs must be laid out: any, or contiguous (wherever the reference's are)";
 
 // All about one verdict. `untimed` is why correct kernels were not timed: "this machine has no
-// GPU".
-std::string judge_text(const Verdict& verdict, std::string_view untimed);
+// GPU". `file` is that of the kernel, if it has one: it stands before the line of an error.
+std::string judge_text(const Verdict& verdict, std::string_view untimed,
+                       std::string_view file = "");
 
 // Several verdicts on one task: a row each, by the name of the kernel's file, then how many are
 // accepted.

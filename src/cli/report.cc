@@ -57,7 +57,11 @@ Status write_report(const ReportOptions& options) {
 void add_report_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
-  command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
+  command
+      ->add_option("RUN_DIR", options->directories,
+                   "Directories of runs and evaluations: they or those below hold steps.jsonl, "
+                   "samples.jsonl or evaluation.json")
+      ->required();
   command->add_option("--html", options->html, "The page to write");
   command->add_option("--markdown", options->markdown,
                       "Also write the tables as Markdown to this file");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -121,8 +122,14 @@ Result<search::SearchConfig> config_of(const WriteOptions& options) {
                        options.settings);
 }
 
+// The settings of the budget. A later call may change them, and so extends the search.
+const std::set<std::string> kBudget = {"search.until",   "search.attempts", "search.judgements",
+                                       "search.seconds", "search.tokens",   "search.money",
+                                       "search.light",   "search.patience", "search.chains",
+                                       "search.tune",    "search.ptx"};
+
 // Returns the options on which the records of a search depend. A search continues in a folder of
-// records only under the same options.
+// records only under the same options, except for its budget.
 Json what_decides(const std::vector<Task>& tasks, const WriteOptions& options,
                   const search::SearchConfig& config) {
   Json decides = {{"model", options.model.name},
@@ -148,7 +155,8 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   }
   TRY_ASSIGN(const search::SearchConfig config, config_of(options));
   TRY_ASSIGN(writing.verifying, JudgeWithVerifier::open(options.verifier, writing.folder));
-  TRY(eval::keep_options(writing.folder, what_decides(tasks, options, config)));
+  const Json decides = what_decides(tasks, options, config);
+  TRY_ASSIGN(const bool is_extended, eval::differs_from_kept(writing.folder, decides, kBudget));
   if (options.gym.url.empty()) LOG("starting the judge");
   TRY_ASSIGN(writing.judge_of_one, open_judge(writing.folder, options.gym));
   writing.judge.emplace(*writing.judge_of_one, tasks);
@@ -168,7 +176,11 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
           .config = config,
           .cost = [&opened](const Usage& usage) { return opened.cost_of(usage); }},
       *writing.log);
-  return writing.search->resume(writing.file->past(task.id));
+  const std::vector<Json>& past = writing.file->past(task.id);
+  TRY(writing.search->resume(past));
+  // A kill between the two lets the next call extend the search once more, which changes nothing.
+  if (is_extended && !past.empty()) TRY(writing.search->extend());
+  return eval::replace_options(writing.folder, decides);
 }
 
 // Fails if the module itself fails, before anything is asked of a model.
@@ -178,7 +190,7 @@ Status check_tasks(const std::vector<Task>& tasks, const WriteOptions& options, 
   TRY_ASSIGN(const auto why,
              gym::api::why_unjudgeable(*writing.judge_of_one, tasks, options.backend,
                                        [&stop] { return stop.load(); }));
-  return why ? fail("{}", *why) : ok();
+  return why ? fail("{}: {}", options.module, *why) : ok();
 }
 
 // Returns at the end of the search, or soon after `stop` is set.
@@ -329,7 +341,8 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
     LOG("the search was stopped after {:.1f} s{}", search.seconds(),
         options.records.empty() ? "" : "; the same command continues it");
   else
-    LOG("the search ended after {:.1f} s: {}", search.seconds(), search.why_over());
+    LOG("the search ended after {:.1f} s: {}{}", search.seconds(), search.why_over(),
+        options.records.empty() ? "" : "; a larger budget extends it");
   const bool has_kernels = std::ranges::any_of(
       history.finished(), [&](int number) { return !history.attempt(number)->kernel.empty(); });
   if (search.why_over().empty() && !history.best()) return nullptr;
@@ -432,7 +445,8 @@ void add_write_command(CLI::App& app, Run& run) {
   add_search_settings(*command, options->settings);
   command->add_option(
       "--records", options->records,
-      "Keep the search in this folder. The same command continues it after an interruption");
+      "Keep the search in this folder. The same command continues it after an interruption, and a "
+      "larger budget extends it");
   add_sampling_options(*command, options->sampling);
   add_asking_options(*command, options->asking);
   command->add_option("--trials", options->trials, "On how many inputs each kernel is tried")

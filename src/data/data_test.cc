@@ -153,5 +153,22 @@ TEST(StepRecord, ComesBackFromItsJsonWithoutWhatIsNoNumber) {
   EXPECT_EQ(metric_of(*again, "odd"), std::nullopt);
 }
 
+TEST(PlaceOfAnError, HasOneFormAndIsToldOnce) {
+  VerdictError error{.error_class = ErrorClass::syntax_error,
+                     .message = "this is not Python",
+                     .excerpt = "def f(:",
+                     .line = 7};
+  EXPECT_EQ(place_words(error), "line 7: def f(:");
+  EXPECT_EQ(place_words(error, "relu.py"), "relu.py, line 7: def f(:");
+  EXPECT_EQ(placed_message(error), "this is not Python (line 7: def f(:)");
+  error.message = "reads 3 elements past `x` at line 7 (element 22 of 20)";
+  EXPECT_EQ(placed_message(error), error.message);
+  error.message = "it stands beside line 71";
+  EXPECT_EQ(placed_message(error), "it stands beside line 71 (line 7: def f(:)");
+  error.line = 0;
+  EXPECT_EQ(placed_message(error), error.message);
+  EXPECT_EQ(place_words(error, "relu.py"), "");
+}
+
 }  // namespace
 }  // namespace tritonsmith

@@ -34,7 +34,7 @@ constexpr auto kWords = std::to_array<std::pair<ErrorClass, std::string_view>>({
     {ErrorClass::out_of_resources, "needs too much shared memory"},
     {ErrorClass::refused_ir, "uses a refused operation"},
     {ErrorClass::bad_ir, "no Triton IR"},
-    {ErrorClass::bad_request, "an unknown target chip"},
+    {ErrorClass::bad_request, "asks the judge for what there is not"},
     {ErrorClass::no_inputs, "the module has no inputs"},
     {ErrorClass::bad_task, "the module has a mistake"},
     {ErrorClass::out_of_bounds, "reads or writes outside a buffer"},
@@ -77,6 +77,23 @@ std::string failure_of(const Verdict& verdict) {
     if (finding.severity == Severity::reject) return finding.rule;
   if (verdict.error) return class_name(*verdict.error);
   return fmt::format("stage {}", name_of(verdict.stage));
+}
+
+std::string place_words(const VerdictError& error, std::string_view file) {
+  if (error.line <= 0) return {};
+  std::string text = fmt::format("{}{}line {}", file, file.empty() ? "" : ", ", error.line);
+  if (!error.excerpt.empty()) text += ": " + error.excerpt;
+  return text;
+}
+
+std::string placed_message(const VerdictError& error) {
+  const std::string line = fmt::format("line {}", error.line);
+  const std::size_t at = error.message.find(line);
+  const bool is_told =
+      at != std::string::npos && error.message.find_first_of("0123456789", at + line.size()) !=
+                                     at + line.size();  // line 7 is not line 71
+  if (error.line <= 0 || is_told) return error.message;
+  return fmt::format("{} ({})", error.message, place_words(error));
 }
 
 std::string_view words_for(ErrorClass error) {

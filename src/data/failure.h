@@ -1,5 +1,5 @@
 // Why a candidate was not accepted, in one name: what tables count, each sample once. The same in a
-// few words, for lists that people read.
+// few words, for lists that people read, and the place of an error in one form for all who show it.
 #pragma once
 
 #include <string>
@@ -11,6 +11,13 @@ namespace tritonsmith {
 // The rule of the first finding that rejects, else the error's class, else the stage that was
 // reached. Empty where the verdict accepts.
 std::string failure_of(const Verdict& verdict);
+
+// The error's place: "line 7: def f(:", or "relu.py, line 7: def f(:" with a file. Empty if the line
+// is unknown.
+std::string place_words(const VerdictError& error, std::string_view file = "");
+// The error's message with its place: "invalid syntax (line 7: def f(:)". A message that names the
+// line itself stays as it is.
+std::string placed_message(const VerdictError& error);
 
 // The class in a few words, as "wrong values". They complete a line such as "attempt 3: ...".
 std::string_view words_for(ErrorClass error);

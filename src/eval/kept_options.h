@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "base/config.h"
@@ -30,5 +31,13 @@ Json shared_options(const Options& options) {
 // Writes `options`, an object, into the directory. If an earlier call wrote them, this compares
 // instead, and fails with a line that names the option that differs.
 Status keep_options(const std::filesystem::path& directory, const Json& options);
+
+// Compares `options` with those that an earlier call wrote, and says whether one of the `changeable`
+// options differs. Fails as keep_options does if another one differs. Without an earlier call
+// nothing differs.
+Result<bool> differs_from_kept(const std::filesystem::path& directory, const Json& options,
+                               const std::set<std::string>& changeable);
+// Writes `options` in the place of those of an earlier call.
+Status replace_options(const std::filesystem::path& directory, const Json& options);
 
 }  // namespace tritonsmith::eval

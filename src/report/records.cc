@@ -77,6 +77,19 @@ fs::file_time_type begun_at(const fs::path& directory) {
   return oldest;
 }
 
+// Says what a directory without records of a run holds instead, and what a report is drawn from.
+std::string words_without_records(const fs::path& directory) {
+  constexpr std::string_view taken =
+      "a report takes folders with steps.jsonl, samples.jsonl or evaluation.json";
+  if (fs::exists(directory / "search.md"))
+    return fmt::format("{}: it holds searches, whose table is search.md; {}", directory.string(),
+                       taken);
+  if (fs::exists(directory / "search.jsonl"))
+    return fmt::format("{}: it holds a search, whose attempts are the lines of search.jsonl; {}",
+                       directory.string(), taken);
+  return fmt::format("{}: it holds no records of a run; {}", directory.string(), taken);
+}
+
 }  // namespace
 
 Result<RunRecords> read_run(const fs::path& directory, std::size_t max_samples) {
@@ -107,9 +120,7 @@ Result<std::vector<RunRecords>> read_runs(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, code))
     if (entry.is_directory(code)) consider(entry.path());
   std::ranges::sort(found);
-  if (found.empty())
-    return fail("{} holds no records (steps.jsonl, samples.jsonl or evaluation.json)",
-                directory.string());
+  if (found.empty()) return fail("{}", words_without_records(directory));
   std::vector<RunRecords> runs;
   for (const auto& [time, path] : found) {
     TRY_ASSIGN(RunRecords records, read_run(path));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.h"
 #include "data/failure.h"
 #include "report/highlight.h"
 #include "report/html.h"
@@ -64,9 +65,9 @@ std::string verdict_facts(const Verdict& verdict) {
   for (const KernelReport& kernel : verdict.kernels)
     facts +=
         fact("kernel",
-             fmt::format("{}: {} {}, {} registers, {} spills, {} bytes of shared memory",
-                         kernel.name, kernel.launches, kernel.launches == 1 ? "launch" : "launches",
-                         kernel.registers, kernel.spills, kernel.shared_bytes));
+             fmt::format("{}: {}, {}, {}, {} of shared memory", kernel.name,
+                         counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
+                         counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte")));
   return facts;
 }
 

@@ -25,6 +25,9 @@ inline bool is_of_the_program(AskKind kind) {
   return kind == AskKind::tune || kind == AskKind::show;
 }
 
+// Says whether an attempt belongs to the steps at the end of a search, after those of the strategy.
+inline bool is_last_step(AskKind kind) { return kind == AskKind::tune || is_below_triton(kind); }
+
 inline constexpr int kNone = -1;
 
 struct Ask {

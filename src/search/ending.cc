@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/counted.h"
 #include "gym/api/task_check.h"
 #include "search/ptx_edits.h"
 
@@ -17,8 +20,8 @@ std::optional<double> enough_light(const SearchConfig& config, const Attempt& at
 
 std::optional<std::string> limit_reached(const SearchConfig& config, const Spent& spent) {
   if (config.judgements > 0 && spent.judgements >= config.judgements)
-    return spent.judgements == 1 ? "1 kernel was judged"
-                                 : fmt::format("{} kernels were judged", spent.judgements);
+    return counted(spent.judgements, "kernel") +
+           (spent.judgements == 1 ? " was judged" : " were judged");
   if (config.tokens > 0 && spent.tokens >= config.tokens)
     return fmt::format("{} tokens were used", spent.tokens);
   if (config.money > 0 && spent.money >= config.money)
@@ -55,9 +58,12 @@ std::optional<std::string> reason_to_end(const SearchConfig& config, const Histo
   if (auto failed = failed_task(history)) return failed;
   if (config.patience > 0 && history.since_best() >= config.patience)
     return fmt::format("{} attempts in a row brought nothing better", history.since_best());
-  if (std::ssize(history.asks()) >= config.attempts)
-    return config.attempts == 1 ? "1 attempt was made"
-                                : fmt::format("{} attempts were made", config.attempts);
+  // A search that was extended may have come to its last steps before.
+  const auto attempts =
+      std::ranges::count_if(history.asks(), [](const Ask& ask) { return !is_last_step(ask.kind); });
+  if (attempts >= config.attempts)
+    return counted(config.attempts, "attempt") +
+           (config.attempts == 1 ? " was made" : " were made");
   return limit_reached(config, history.spent());
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "text/code_fence.h"
 
 namespace tritonsmith::search {
@@ -117,8 +118,8 @@ std::string words_for_edits(const SearchConfig& config, const History& history) 
   if (!history.attempt(*history.best())->verdict.speedup)
     return "; no PTX was edited: without a GPU edited PTX can be assembled, but not judged";
   const auto edits = std::ranges::count(history.asks(), AskKind::ptx, &Ask::kind);
-  const std::string count = fmt::format("; {} {} of PTX {} judged", edits,
-                                        edits == 1 ? "edit" : "edits", edits == 1 ? "was" : "were");
+  const std::string count =
+      fmt::format("; {} of PTX {} judged", counted(edits, "edit"), edits == 1 ? "was" : "were");
   const auto gain = gain_of_edits(history);
   if (!gain) return count + (edits > 0 ? ", and none is faster than Triton's own" : "");
   return fmt::format("{}, and the fastest is {:.2f} times as fast as Triton's own", count, *gain);

@@ -22,6 +22,17 @@ Status Search::resume(const std::vector<Json>& events) {
   return ok();
 }
 
+Status Search::extend() {
+  TRY(log_.append({{"event", "extended"}, {"seconds", seconds()}}));
+  begin_extension();
+  return ok();
+}
+
+void Search::begin_extension() {
+  why_over_.clear();
+  extended_from_ = static_cast<int>(history_.asks().size());
+}
+
 Status Search::resume_one(const Json& event) {
   JsonReader reader(event);
   const std::string what = reader.string("event");
@@ -30,6 +41,10 @@ Status Search::resume_one(const Json& event) {
     if (ask.number != std::ssize(history_.asks())) return fail("asks out of order");
     history_.begin(ask);
     if (is_of_the_program(ask.kind)) open_[ask.number] = {.ask = ask, .kernel = ask.kernel};
+    return ok();
+  }
+  if (what == "extended") {
+    begin_extension();
     return ok();
   }
   if (what == "ended") {
@@ -92,7 +107,8 @@ Result<std::optional<generate::WriteRequest>> Search::next_request(const generat
 Result<std::optional<Ask>> Search::choose() {
   const SearchConfig& config = request_.config;
   if (!why_over_.empty() || history_.in_flight() >= config.workers) return std::optional<Ask>();
-  const AskKind last = history_.asks().empty() ? AskKind::kernel : history_.asks().back().kind;
+  const bool has_new_asks = std::ssize(history_.asks()) > extended_from_;
+  const AskKind last = has_new_asks ? history_.asks().back().kind : AskKind::kernel;
   const bool is_tuning = last == AskKind::tune, is_editing = is_below_triton(last);
   const auto reason = reason_to_end(config, history_);
   if (!is_tuning && !is_editing && !reason && has_room_for_one_more(config, history_)) {

@@ -36,6 +36,9 @@ class Search {
   // Continues the search of an earlier process from the events of its log, in their order. The
   // caller does this before anything else.
   Status resume(const std::vector<Json>& events);
+  // Lets a resumed search go on with another budget, even if it had ended. The strategy continues,
+  // and the last steps follow again. The caller does this after resume() and before anything else.
+  Status extend();
 
   // Return the next completion to ask for, and the next kernel to judge. Their ids are the numbers
   // of the asks. They return nothing if all workers are busy, if attempts in flight must end first,
@@ -61,6 +64,7 @@ class Search {
 
  private:
   Status resume_one(const Json& event);
+  void begin_extension();
   Status begin(const Ask& ask);
   void take_text(int number, std::string text, FinishReason finish, const Usage& usage);
   // Queues the kernel for the judge. If an equal kernel is being judged, it waits for that verdict.
@@ -79,6 +83,7 @@ class Search {
   std::deque<int> unjudged_;  // attempts whose kernels go to the judge next
   std::deque<int> finished_;  // attempts that next_finished() has yet to return
   std::string why_over_;
+  int extended_from_ = 0;  // the number of asks when the budget was changed
   double earlier_seconds_ = 0;
   Stopwatch watch_;
 };

@@ -5,6 +5,7 @@
 //   {"event": "written", "number": 3, "text": ..., "finish": ..., "usage": {...}}
 //   {"event": "judged", "number": 3, "verdict": {...}, "same_as": 1, "seconds": 12.5}
 //   {"event": "ended", "why": "64 attempts were made", "seconds": 80.2}
+//   {"event": "extended", "seconds": 80.2}: from here on it has another budget
 #pragma once
 
 #include <filesystem>

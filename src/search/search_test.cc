@@ -52,6 +52,9 @@ class SearchTest : public ::testing::Test {
                   log);
     const std::vector<Json> past = log.events;
     EXPECT_TRUE(search.resume(past));
+    if (extends_) {
+      EXPECT_TRUE(search.extend());
+    }
     Outcome outcome;
     Searches searches({.writer = writer, .judge = judge, .faults = faults});
     searches.add(search);
@@ -73,6 +76,7 @@ class SearchTest : public ::testing::Test {
   }
 
   SearchConfig config_{.strategy = Strategy::parallel, .attempts = 8, .workers = 3};
+  bool extends_ = false;  // what an earlier run left
   int asked_ = 0, judged_ = 0, written_ = 0;
   std::function<std::string(const generate::WriteRequest&)> write_ = [this](const auto&) {
     return "k" + std::to_string(++written_);
@@ -207,6 +211,61 @@ TEST_F(SearchTest, AnEndedSearchStaysEnded) {
   EXPECT_EQ(again.why, "8 attempts were made");
   EXPECT_EQ(again.finished.size(), 0U) << "earlier processes reported them";
   EXPECT_EQ(asked_, 0);
+}
+
+std::vector<Json> asks_in(const MemoryLog& log) {
+  std::vector<Json> asks;
+  for (const Json& event : log.events)
+    if (event["event"] == "asked") asks.push_back(event["ask"]);
+  return asks;
+}
+
+// A search that was extended asks what one with the whole budget asks, and nothing twice.
+TEST_F(SearchTest, ALargerBudgetExtendsAnEndedSearch) {
+  for (const Strategy strategy : {Strategy::parallel, Strategy::evolution, Strategy::beam}) {
+    config_ = {.strategy = strategy, .attempts = 12, .workers = 3, .width = 2, .branch = 2};
+    MemoryLog whole;
+    written_ = 0;
+    run(whole);
+    written_ = 0;
+    config_.attempts = 5;
+    MemoryLog log;
+    EXPECT_EQ(run(log).why, "5 attempts were made");
+    config_.attempts = 12;
+    asked_ = judged_ = 0;
+    extends_ = true;
+    const Outcome extended = run(log);
+    extends_ = false;
+    EXPECT_EQ(extended.why, "12 attempts were made");
+    EXPECT_EQ(asked_, 7);
+    EXPECT_EQ(judged_, 7);
+    EXPECT_EQ(extended.finished.size(), 7U) << "the first call reported the others";
+    EXPECT_EQ(asks_in(log), asks_in(whole));
+    asked_ = 0;
+    EXPECT_EQ(run(log).why, "12 attempts were made") << "without another budget it stays ended";
+    EXPECT_EQ(asked_, 0);
+  }
+}
+
+// The steps at the end of a search do not keep its strategy from going on.
+TEST_F(SearchTest, ASearchThatWasTunedIsExtendedByItsStrategy) {
+  const auto kernel = [](int number) {
+    return "k" + std::to_string(number) + "[grid](x, BLOCK=64, num_warps=4)";
+  };
+  write_ = [&](const auto&) { return kernel(++written_); };
+  judge_ = [](const std::string&) { return fast(2); };
+  for (const Strategy strategy : {Strategy::branching, Strategy::evolution, Strategy::parallel}) {
+    config_ = {
+        .strategy = strategy, .attempts = 6, .workers = 3, .width = 2, .branch = 2, .tune = 2};
+    MemoryLog log;
+    EXPECT_EQ(run(log).attempts, 8);
+    config_.attempts = 11;
+    asked_ = 0;
+    extends_ = true;
+    EXPECT_EQ(run(log).attempts, 13);
+    extends_ = false;
+    EXPECT_EQ(asked_, 5) << name_of(strategy);
+  }
 }
 
 TEST_F(SearchTest, AFaultOfTheGymIsJudgedAgainAfterTheRestart) {

@@ -128,6 +128,11 @@ std::optional<Ask> next_of_round(const SearchConfig& config, const History& hist
                                  std::uint64_t seed) {
   const auto& asks = history.asks();
   int number = asks.empty() ? 0 : asks.back().round;
+  if (!asks.empty() && is_last_step(asks.back().kind)) {  // the search was extended after these
+    if (history.in_flight() > 0) return std::nullopt;
+    ++number;
+    if (config.strategy == Strategy::branching) number += number % 2;  // it begins with ideas
+  }
   auto begun = static_cast<std::size_t>(
       std::ranges::count_if(asks, [&](const Ask& ask) { return ask.round == number; }));
   Round round = round_of(config, history, number, seed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/printable.h"
 
 namespace tritonsmith::text {
@@ -84,14 +85,13 @@ std::string costs_text(const Verdict& verdict) {
     if (kernel.launches > 0)
       costs.push_back(
           {kernel.device_us,
-           fmt::format("- kernel {}: {} {}{}, {} registers, {} spills, {} bytes of shared memory\n",
-                       one_line(kernel.name, kName), kernel.launches,
-                       kernel.launches == 1 ? "launch" : "launches", time(kernel.device_us),
-                       kernel.registers, kernel.spills, kernel.shared_bytes)});
+           fmt::format("- kernel `{}`: {}{}, {}, {}, {} of shared memory\n",
+                       one_line(kernel.name, kName), counted(kernel.launches, "launch"),
+                       time(kernel.device_us), counted(kernel.registers, "register"),
+                       counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte"))});
   for (const AtenReport& op : verdict.aten)
-    costs.push_back(
-        {op.device_us, fmt::format("- torch {}: {} {}{}\n", one_line(op.op, kName), op.calls,
-                                   op.calls == 1 ? "call" : "calls", time(op.device_us))});
+    costs.push_back({op.device_us, fmt::format("- torch `{}`: {}{}\n", one_line(op.op, kName),
+                                               counted(op.calls, "call"), time(op.device_us))});
   std::ranges::stable_sort(costs, std::ranges::greater(), &Cost::device_us);
   std::string text;
   for (std::size_t i = 0; i < std::min(costs.size(), kMost); ++i) text += costs[i].text;

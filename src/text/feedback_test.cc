@@ -58,7 +58,7 @@ TEST(Feedback, OfAWrongResultSaysByHowMuch) {
             "Your kernel runs, but its result is wrong.\n"
             "wrong_value: output 0 differs at [3, 7]: 0.5 for 0.25\n"
             "Largest difference: 0.25 absolute, 1 relative.\n"
-            "- kernel k: 1 launch, 20 registers, 0 spills, 0 bytes of shared memory\n"
+            "- kernel `k`: 1 launch, 20 registers, 0 spills, 0 bytes of shared memory\n"
             "\nFind the mistake and mend it. Answer in the same form as before, with the whole "
             "file.\n");
   EXPECT_EQ(compact(verdict), "wrong_value");
@@ -70,10 +70,10 @@ TEST(Feedback, OfAnAcceptedKernelSaysWhereTheTimeWent) {
             "It takes 0.412 ms, the reference 0.5397 ms: speed-up 1.31.\n"
             "Its tensors take 402.5 MB at their peak, the reference's 268 MB.\n"
             "86.0 % of the device time is in your own kernels.\n"
-            "- kernel softmax_kernel: 2 launches, 330.0 us (81 %), 48 registers, 3 spills, 16384 "
-            "bytes of shared memory\n"
-            "- torch aten::mm: 1 call, 57.0 us (14 %)\n"
-            "- kernel scale_kernel: 1 launch, 20.2 us (5 %), 16 registers, 0 spills, 0 bytes of "
+            "- kernel `softmax_kernel`: 2 launches, 330.0 us (81 %), 48 registers, 3 spills, "
+            "16,384 bytes of shared memory\n"
+            "- torch `aten::mm`: 1 call, 57.0 us (14 %)\n"
+            "- kernel `scale_kernel`: 1 launch, 20.2 us (5 %), 16 registers, 0 spills, 0 bytes of "
             "shared memory\n"
             "\nMake it faster, and keep it right. Answer in the same form as before, with the "
             "whole file.\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/utc_time.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/gym/ask_service.h"

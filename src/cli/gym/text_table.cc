@@ -30,11 +30,4 @@ std::string time_ago(std::int64_t then_ms, std::int64_t now_ms) {
   return fmt::format("{} days ago", seconds / day);
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  std::string digits = std::to_string(count);
-  for (auto at = std::ssize(digits) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return fmt::format("{} {}{}", digits, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace tritonsmith::cli

@@ -19,7 +19,4 @@ std::string to_text(const TextTable& table);
 // "3 s ago", "12 min ago", "5 h ago", "3 days ago". A time that is yet to come is "now".
 std::string time_ago(std::int64_t then_ms, std::int64_t now_ms);
 
-// "1 job", "2 jobs", "12,000 jobs".
-std::string counted(std::int64_t count, std::string_view noun);
-
 }  // namespace tritonsmith::cli

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "cli/call/command.h"
 #include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
-#include "cli/gym/text_table.h"
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/teaching.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/hash.h"
 
 namespace tritonsmith::generate {
@@ -24,10 +25,10 @@ create table if not exists requests (
 }  // namespace
 
 std::string Spending::to_text() const {
-  std::string text = fmt::format(
-      "{} request{}, {} prompt tokens ({} cached), {} completion tokens ({} of reasoning)",
-      requests, requests == 1 ? "" : "s", usage.prompt_tokens, usage.cached_prompt_tokens,
-      usage.completion_tokens, usage.reasoning_tokens);
+  std::string text =
+      fmt::format("{}, {} prompt tokens ({} cached), {} completion tokens ({} of reasoning)",
+                  counted(requests, "request"), usage.prompt_tokens, usage.cached_prompt_tokens,
+                  usage.completion_tokens, usage.reasoning_tokens);
   if (cost > 0) text += fmt::format(", cost {:.4f}", cost);
   return text;
 }

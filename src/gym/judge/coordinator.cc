@@ -210,7 +210,7 @@ void Coordinator::compile_and_referee(JobProgress& progress) {
   const std::uint64_t serial = progress.serial;
   progress.units = compile_units(*progress.plan);
   if (const Status put = put_ptx(progress.job.ptx, progress.units); !put) {
-    progress.plan_error = put.error().message;
+    progress.request_error = put.error().message;
     progress.plan.reset();
     progress.units.clear();
     conclude(serial);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/printable.h"
+#include "data/failure.h"
 #include "gym/compile/occupancy.h"
 #include "gym/judge/advice.h"
 #include "gym/language/registry/languages.h"
@@ -282,8 +283,7 @@ Status put_ptx(const std::map<std::string, std::string>& ptx, std::vector<Compil
     if (unit == units.end()) {
       std::vector<std::string> known;
       for (const CompileUnit& each : units) known.push_back(each.name);
-      return fail("no kernel is named {}, whose PTX is given; there {} {}", name,
-                  known.size() == 1 ? "is" : "are",
+      return fail("no kernel is named {}, whose PTX is given; the plan has {}", name,
                   known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
     unit->request.ptx = text;
@@ -400,6 +400,12 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
     set_error(verdict, failure->error, Fault::candidate, progress.job.kernel);
     return verdict;
   }
+  if (!progress.request_error.empty()) {
+    verdict.stage = Stage::captured;
+    set_error(verdict, {.error_class = ErrorClass::bad_request, .message = progress.request_error},
+              Fault::candidate, progress.job.kernel);
+    return verdict;
+  }
   if (!progress.plan) {  // the guest's result is no plan
     verdict.stage = Stage::inspected;
     set_error(verdict, {.error_class = ErrorClass::bad_plan, .message = progress.plan_error},
@@ -429,9 +435,7 @@ Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& er
   Verdict verdict = begin_verdict(progress, context);
   verdict.error =
       VerdictError{.error_class = ErrorClass::task_failed,
-                   .message = fmt::format(
-                       "{}{}: {}", class_name(error),
-                       error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
+                   .message = fmt::format("{}: {}", class_name(error), placed_message(error))};
   return verdict;
 }
 
@@ -464,6 +468,7 @@ void start_over(JobProgress& progress) {
   progress.plan.reset();
   progress.plan_json.clear();
   progress.plan_error.clear();
+  progress.request_error.clear();
   progress.units.clear();
   progress.passed_over.clear();
   progress.referee.reset();

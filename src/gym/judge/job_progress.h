@@ -46,7 +46,8 @@ struct JobProgress {
   std::optional<capture::CaptureOutcome> capture;
   std::optional<plan::Plan> plan;
   std::string plan_json;
-  std::string plan_error;  // why the guest's result is no plan
+  std::string plan_error;     // why the guest's result is no plan
+  std::string request_error;  // what the job asks for and the plan does not have
   std::vector<CompileUnit> units;
   std::vector<std::size_t> passed_over;  // kernels of configs that do not fit the chip
   std::optional<RefereeOutcome> referee;

@@ -92,10 +92,12 @@ TEST_F(Doubling, AnAccessPastTheEndNamesBufferElementProgramAndLine) {
   EXPECT_EQ(load.times, 4u);
   EXPECT_EQ(report.violations[1].kind, ViolationKind::store);
   EXPECT_EQ(report.violations[1].at.line, 9);
-  EXPECT_THAT(report.message, HasSubstr("element 20 of tensor 4"));
+  EXPECT_EQ(report.message,
+            "reads 4 elements past tensor 4 at line 7 (element 20 of 20, program (2, 0, 0))");
+  EXPECT_THAT(report.violations[1].message, HasSubstr("writes 4 elements past tensor 9 at line 9"));
   EXPECT_EQ(report.at.line, 7);
   name_ = "`x`";
-  EXPECT_THAT(run(text, 3).message, HasSubstr("load of element 20 of `x`, which has 20 elements"));
+  EXPECT_THAT(run(text, 3).message, HasSubstr("reads 4 elements past `x` at line 7 ("));
 }
 
 TEST_F(Doubling, ElementsThatNoProgramWroteStayUnmarked) {

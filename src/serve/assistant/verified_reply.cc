@@ -1,5 +1,6 @@
 #include "serve/assistant/verified_reply.h"
 
+#include "base/counted.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::serve::assistant {
@@ -51,6 +52,11 @@ class VerifiedReply : public openai::ReplyStream {
     for (const Json& attempt : (**shown)["attempts"]) take(attempt, out);
     const Json& search = (**shown)["search"];
     if (search["state"] == "queued" || search["state"] == "running") return State::more;
+    if (search["state"] == "failed" && !search["best"].is_number()) {
+      const State broken = break_off(search["error"].get<std::string>());
+      if (is_streamed_) out += openai::event_text(to_json(error()));
+      return broken;
+    }
     finish(search, out);
     return State::done;
   }
@@ -71,8 +77,7 @@ class VerifiedReply : public openai::ReplyStream {
 
   void finish(const Json& search, std::string& out) {
     Json verdict;
-    std::string text = fmt::format("No kernel was verified in {}.",
-                                   seen_ == 1 ? "1 attempt" : fmt::format("{} attempts", seen_));
+    std::string text = fmt::format("No kernel was verified in {}.", counted(seen_, "attempt"));
     if (!search["error"].get<std::string>().empty())
       text += " " + search["error"].get<std::string>();
     if (search["best"].is_number()) {

@@ -48,9 +48,9 @@ class ModelReply : public ReplyStream {
          until = Deadline::after(Milliseconds(0))) {
       const auto event = client_->next_event(until);
       if (!event) {
-        if (call_.is_streamed)
-          out += event_text(to_json(CallError{.status = 503, .message = event.error().message}));
-        return State::broken;
+        const State broken = break_off(event.error().message);
+        if (call_.is_streamed) out += event_text(to_json(error()));
+        return broken;
       }
       if (!*event) return State::more;
       take(**event, out);

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::serve::openai {
 
-// A body that comes in parts.
+// A body that comes in parts. A whole reply comes in one part, at its end.
 class ReplyStream {
  public:
   // broken: no end will come, and what was sent is incomplete.
@@ -22,6 +22,19 @@ class ReplyStream {
   virtual ~ReplyStream() = default;
   // Appends the bytes that are there by the deadline.
   virtual State next(std::string& out, Deadline deadline) = 0;
+  // Says why the reply is broken. A stream has told this already, as its last event.
+  const CallError& error() const { return error_; }
+
+ protected:
+  // Returns `broken`, and keeps the reason.
+  State break_off(std::string reason) {
+    error_.message = std::move(reason);
+    return State::broken;
+  }
+
+ private:
+  static constexpr int kUnavailable = 503;
+  CallError error_{.status = kUnavailable, .message = "the reply broke off"};
 };
 
 struct ServedModel {

@@ -82,7 +82,8 @@ WebReply failure(const Error& error) { return refusal({.status = 500, .message =
 WebReply reply_of(openai::CallResult<std::unique_ptr<ReplyStream>> answer, bool is_streamed) {
   if (!answer) return refusal(answer.error());
   return {.content_type = is_streamed ? "text/event-stream" : "application/json",
-          .stream = *std::move(answer)};
+          .stream = *std::move(answer),
+          .is_streamed = is_streamed};
 }
 
 // Reads a number of a path, up to the next slash, which is removed with it.

@@ -46,6 +46,9 @@ struct WebReply {
   int retry_after_seconds = 0;
   std::string allow;  // of a refused method: those that the path has, as "GET, HEAD"
   std::unique_ptr<openai::ReplyStream> stream;  // instead of a body
+  // Whether the stream's parts are sent as they come. Otherwise the status is sent once the whole
+  // body exists, so that a failure still has a status of its own.
+  bool is_streamed = true;
 };
 
 struct WebParts {

@@ -6,6 +6,7 @@
 
 #include "gym/service/http/connection_threads.h"
 #include "gym/service/http/listening.h"
+#include "gym/service/http/upgrading_server.h"
 #include "serve/web/whole_page.h"
 
 namespace tritonsmith::serve::web {
@@ -56,7 +57,7 @@ bool is_foreign(const httplib::Request& request) {
 
 struct WebServer::Library {
   Library(const WebServerConfig& own, const Routes& answers)
-      : config(own), access(own.tokens), routes(answers) {
+      : config(own), access(own.tokens), routes(answers), server(own.idle_seconds, own.body_bytes) {
     server.new_task_queue = [this] {
       return new gym::service::ConnectionThreads(config.connections);
     };
@@ -135,11 +136,25 @@ struct WebServer::Library {
   void reply(const WebCall& call, httplib::Response& response) {
     WebReply answered = routes.answer(call);
     if (!answered.stream) return send(std::move(answered), response);
+    if (!answered.is_streamed) return send(whole(std::move(answered)), response);
     // std::function wants what can be copied.
     std::shared_ptr<ReplyStream> stream = std::move(answered.stream);
     response.set_chunked_content_provider(
         answered.content_type,
         [this, stream](std::size_t, httplib::DataSink& sink) { return pump(*stream, sink); });
+  }
+
+  // Waits for the end of a reply. Its stream ends where the client leaves, and gives the model back.
+  WebReply whole(WebReply reply) const {
+    const std::unique_ptr<ReplyStream> stream = std::move(reply.stream);
+    for (;;) {
+      const ReplyStream::State state = stream->next(reply.body, Deadline::after(kLook));
+      if (state == ReplyStream::State::done) return reply;
+      if (state == ReplyStream::State::broken) return refusal(stream->error());
+      if (is_stopping) return refusal({.status = 503, .message = "the server is stopping"});
+      if (!gym::service::UpgradingServer::has_client())
+        return refusal({.status = 503, .message = "the client has left"});
+    }
   }
 
   bool pump(ReplyStream& stream, httplib::DataSink& sink) const {
@@ -155,7 +170,7 @@ struct WebServer::Library {
   gym::service::Access access;
   const Routes& routes;
   std::atomic<bool> is_stopping = false;
-  httplib::Server server;
+  gym::service::UpgradingServer server;
 };
 
 WebServer::WebServer(std::unique_ptr<Library> library) : library_(std::move(library)) {}

@@ -27,6 +27,49 @@ TEST(WebServer, AnswersChatsAndListsItsModels) {
   EXPECT_NE(metrics->body.find("tritonsmith_serve_requests_finished_total 1"), std::string::npos);
 }
 
+// Begins a text, and then fails.
+class FailingWriter : public generate::Writer {
+ public:
+  Status submit(generate::WriteRequest request) override {
+    if (request.on_text) request.on_text("more ");
+    is_asked_ = true;
+    return ok();
+  }
+  Result<std::optional<generate::Written>> next_by(Deadline) override {
+    if (is_asked_) return fail_by_fault("the model's memory is full");
+    return std::optional<generate::Written>();
+  }
+  void cancel(std::uint64_t) override {}
+
+ private:
+  std::atomic<bool> is_asked_ = false;
+};
+
+TEST(WebServer, AModelThatFailsMidwayGivesWholeRepliesAStatusAndStreamsALastEvent) {
+  for (const std::string model : {"small", "small-verified"}) {
+    const ScriptedServer server(std::make_unique<FailingWriter>());
+    Json call = chat(model, kModule);
+    const Json error = server.post("/v1/chat/completions", call, 503)["error"];
+    EXPECT_NE(error["message"].get<std::string>().find("the model's memory is full"),
+              std::string::npos)
+        << error;
+    call["stream"] = true;
+    std::string body;
+    const ScriptedServer again(std::make_unique<FailingWriter>());
+    httplib::Request request;
+    request.method = "POST";
+    request.path = "/v1/chat/completions";
+    request.body = call.dump();
+    request.content_receiver = [&](const char* data, std::size_t length, auto, auto) {
+      body.append(data, length);
+      return true;
+    };
+    again.client().send(request);
+    EXPECT_NE(body.find("data: {\"error\":{"), std::string::npos) << body;
+    EXPECT_NE(body.find("the model's memory is full"), std::string::npos) << body;
+  }
+}
+
 // Asks for a completion, and leaves at its first bytes or, if none come, soon.
 void ask_and_leave(const ScriptedServer& server, const Json& call) {
   httplib::Client client = server.client();
@@ -172,6 +215,7 @@ TEST(WebServer, SaysWhichMethodsAPathHas) {
     EXPECT_EQ(allowed(client.Post(path, "{}", "application/json")), "GET, HEAD") << path;
   for (const char* path : {"/v1/chat/completions", "/v1/completions", "/api/searches/x/stop"})
     EXPECT_EQ(allowed(client.Get(path)), "POST") << path;
+  EXPECT_EQ(allowed(client.Delete("/v1/models")), "GET, HEAD");
   EXPECT_EQ(allowed(client.Delete("/api/searches")), "GET, HEAD, POST");
   EXPECT_EQ(allowed(client.Put("/api/searches/x/events", "{}", "application/json")), "GET");
   EXPECT_EQ(client.Delete("/v1/nothing")->status, 404);

@@ -76,6 +76,11 @@ void UpgradingServer::upgrade(Upgrade upgrade) {
   upgraded = std::move(upgrade);
 }
 
+bool UpgradingServer::has_client() {
+  CHECK(serving_stream != nullptr, "no connection of this server asks");
+  return serving_stream->is_writable();
+}
+
 bool UpgradingServer::process_and_close_socket(socket_t socket) {
   ConnectionStream stream(socket, patience_);
   serving_stream = &stream;

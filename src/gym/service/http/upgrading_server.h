@@ -1,6 +1,7 @@
 // UpgradingServer: cpp-httplib's server, which knows no WebSocket, with connections that become one.
 // The thread of a connection first serves its request. If the handler called upgrade(), the thread
-// then sends the handshake in place of the handler's reply, and serves the WebSocket.
+// then sends the handshake in place of the handler's reply, and serves the WebSocket. A handler that
+// waits can ask whether its client is still there.
 #pragma once
 
 #include <httplib.h>
@@ -27,6 +28,8 @@ class UpgradingServer : public httplib::Server {
 
   // A handler calls it in place of setting a body.
   static void upgrade(Upgrade upgrade);
+  // Says whether the client is still there whose request the calling handler serves.
+  static bool has_client();
 
  private:
   bool process_and_close_socket(socket_t socket) override;

@@ -4,25 +4,34 @@
 #include <bit>
 #include <cstring>
 
+#include "base/counted.h"
+
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
+// What a program does to elements where it may not.
 std::string_view verb(ViolationKind kind) {
   switch (kind) {
     case ViolationKind::load:
-      return "load";
+      return "reads";
     case ViolationKind::store:
-      return "store";
+      return "writes";
     case ViolationKind::atomic:
-      return "atomic access";
+      return "updates";
     case ViolationKind::misaligned:
-      return "misaligned access";
     case ViolationKind::assertion:
-      return "assertion";
     case ViolationKind::hint:
-      return "hint";
+      break;
   }
   return "";
+}
+
+void write_messages(std::vector<Violation>& violations) {
+  for (Violation& violation : violations)
+    if (!violation.where.empty())
+      violation.message = fmt::format(
+          "{} {} {}", verb(violation.kind),
+          counted(static_cast<std::int64_t>(violation.times), "element"), violation.where);
 }
 
 }  // namespace
@@ -237,11 +246,12 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
   SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
   Violation* violation = violations_.add(kind, program_, at);
   if (violation == nullptr) return;
-  std::string where = fmt::format("program ({}, {}, {})", program_[0], program_[1], program_[2]);
-  if (at.line > 0) where += fmt::format(", line {}", at.line);
+  const std::string line = at.line > 0 ? fmt::format(" at line {}", at.line) : "";
+  const std::string program =
+      fmt::format("program ({}, {}, {})", program_[0], program_[1], program_[2]);
   if (area == nullptr) {
     violation->byte_offset = address;
-    violation->message = fmt::format("{} through a pointer into no buffer ({})", verb(kind), where);
+    violation->where = fmt::format("through a pointer into no buffer{} ({})", line, program);
     return;
   }
   const Buffer& buffer = launch_.buffers[static_cast<std::size_t>(area - buffers_.data())];
@@ -250,11 +260,13 @@ void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind
   violation->element = offset >> area->element_shift;
   const std::string name =
       buffer.name.empty() ? fmt::format("tensor {}", buffer.tensor) : std::string(buffer.name);
-  violation->message =
-      inside ? fmt::format("{} of {} bytes at byte {} of {} ({})", verb(kind), bytes, offset, name,
-                           where)
-             : fmt::format("{} of element {} of {}, which has {} elements ({})", verb(kind),
-                           violation->element, name, area->bytes >> area->element_shift, where);
+  if (inside)
+    violation->message = fmt::format("accesses {} bytes at the misaligned byte {} of {}{} ({})",
+                                     bytes, offset, name, line, program);
+  else
+    violation->where =
+        fmt::format("{} {}{} (element {} of {}, {})", offset < 0 ? "before" : "past", name, line,
+                    violation->element, area->bytes >> area->element_shift, program);
 }
 
 void Memory::fail(ViolationKind kind, const Instruction& instruction, const std::string& message) {
@@ -273,6 +285,7 @@ void Memory::note_false_hint(const Instruction& instruction, const std::string& 
 }
 
 void Memory::finish() {
+  write_messages(report_.violations);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Area& area = buffers_[i];
     report_.elements_written.push_back(area.written);

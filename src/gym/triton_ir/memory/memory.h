@@ -94,7 +94,7 @@ class Memory {
   bool violated() const { return violations_.any(); }
   // Tells whether the tables about elements take more bytes than the launch may use.
   bool too_large() const { return table_bytes_ > max_table_bytes_; }
-  // Writes the counts of written elements into the report.
+  // Writes the counts of written elements and the messages of violations into the report.
   void finish();
 
  private:

@@ -104,7 +104,10 @@ struct Violation {
   std::array<std::int64_t, 3> program = {};
   SourceLine at;
   std::uint64_t times = 0;  // elements with which this operation did so
-  std::string message;      // one sentence with all of this
+  // The place of an access out of bounds: "past `x` at line 7 (element 20 of 20, program (2, 0, 0))".
+  std::string where;
+  // All of this in words: "reads 4 elements past `x` at line 7 (...)". It exists at the launch's end.
+  std::string message;
 };
 
 // Two programs of one launch wrote the same element without atomics, and no atomics put them in
