@@ -74,7 +74,7 @@ class Layers {
     seen("norm", normed);
     way.cublas.linear(qkv, normed, half.qkv, half.qkv_bias);
     seen("qkv", qkv);
-    turn(qkv, masters, way);
+    rotate(qkv, masters, way);
     seen("rope", qkv);
     const at::Tensor attended = way.attend(qkv);
     seen("attention", attended);
@@ -124,7 +124,7 @@ class Layers {
                           stream());
   }
 
-  void turn(const at::Tensor& qkv, const LayerWeights& masters, const Way& way) const {
+  void rotate(const at::Tensor& qkv, const LayerWeights& masters, const Way& way) const {
     const ModelConfig& c = model_.config();
     const bool is_normed = masters.q_norm.defined();
     cuda::kernels()->rope({.qkv = data<Half>(qkv),
@@ -175,12 +175,12 @@ class Comparison {
                       model.half_weights()->flat().options());
     values_ = at::zeros_like(keys_);
     table_ = at::arange(sequences * pages_, ints());
-    const at::Tensor place = at::arange(sequences * length, ints());
-    positions_ = place.remainder(length);
-    slots_ = place.floor_divide(length);
+    const at::Tensor index = at::arange(sequences * length, ints());
+    positions_ = index.remainder(length);
+    slots_ = index.floor_divide(length);
     last_ = at::arange(1, sequences + 1, ints()).mul(length).sub(1).to(at::kLong);
     const at::Tensor tokens =
-        place.to(at::kLong).mul(2654435761).bitwise_right_shift(11).remainder(c.vocab_size);
+        index.to(at::kLong).mul(2654435761).bitwise_right_shift(11).remainder(c.vocab_size);
     x_ = at::embedding(model.embedding(), tokens);
   }
 

@@ -7,7 +7,7 @@ bench/kernel_speed.
                                                   FLASHINFER_CUDA_ARCH_LIST names the architecture
 
 It measures as kernel_speed does, with Qwen2.5-Coder-3B's heads (16 of queries, 2 of keys, 128 wide). Twelve layers with a
-cache each run one after the other, so L2 holds nothing of a cache when its turn comes. Pages are in random order. One round
+cache each run one after the other, so L2 holds nothing of a cache when it is read again. Pages are in random order. One round
 warms up, then four rounds run between two events. The result is the median of three such measurements.
 
 - `launched` is the time with calls from Python, which alone take some tens of microseconds.

@@ -143,7 +143,7 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
                                     model, {.slots = rows,
                                             .max_length = context + tokens + rounds + kShort,
                                             .prefill_tokens = kPrefill}));
-  for (int turn = 0; turn < 2; ++turn) {  // kernels are chosen and graphs made in the first
+  for (int pass = 0; pass < 2; ++pass) {  // kernels are chosen and graphs made in the first
     const Stopwatch prefill;
     for (int i = 0; i < rows; ++i) {
       const bool is_last = i + 1 == rows;
@@ -160,7 +160,7 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
       TRY_ASSIGN(const auto generated, engine->next());
       is_left = generated.has_value();
     }
-    if (turn == 0) continue;
+    if (pass == 0) continue;
     const auto name = fmt::format("{}x{}{}", rows, context, way_of(model));
     print_gap("gap_" + name, gap_of(model, first->completion));
     fmt::print("decode_{}\t{:.0f}\ttokens/s\n", name, count / seconds);

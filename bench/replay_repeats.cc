@@ -1,10 +1,10 @@
 // Measures how much the medians of one kernel vary over many judgements on a GPU, and why. Each
 // experiment judges one plan twenty times, an operator on 2048 x 16384 floats (70 us on an H200).
-// Its buffers lie where the allocator puts them, elsewhere in each judgement, or always in one
-// place. It takes the referee's number of rounds (timing.h) or more. round_noise.h explains the
+// Its buffers lie where the allocator puts them, elsewhere in each judgement, or always at one
+// address. It takes the referee's number of rounds (timing.h) or more. round_noise.h explains the
 // columns. How to read the result:
 //
-//   `between` far above 1, and near 1 in "one trial": the place of the buffers decides.
+//   `between` far above 1, and near 1 in "one trial": the address of the buffers decides.
 //   `between` still above 1 in "one trial": clocks (see the MHz) or another drift decide.
 //   `first` or `referenced` not near 0: the work before a round decides.
 //   `neighbours` far below 0: rounds alternate.

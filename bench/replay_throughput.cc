@@ -118,8 +118,8 @@ Status take(gym::api::Judge& judge, int count, Tally& tally) {
   return ok();
 }
 
-int argument(int argc, char** argv, int place, int fallback) {
-  return argc > place ? std::atoi(argv[place]) : fallback;
+int argument(int argc, char** argv, int index, int fallback) {
+  return argc > index ? std::atoi(argv[index]) : fallback;
 }
 
 void print_intervals(std::string_view whose, std::vector<double> reach) {

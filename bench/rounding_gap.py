@@ -4,8 +4,8 @@ docs/results/engine.md reports of a GPU.
 
   bench/rounding_gap.py [LAYERS]      LAYERS is 16 by default
 
-A random model of Qwen2's layers computes with float32 sums and rounds at the same places as the CUDA kernels. Each line is
-the mean difference, in nats, of a token's log-probability between two passes. Both round at the same places, but take some
+A random model of Qwen2's layers computes with float32 sums and rounds at the same points as the CUDA kernels. Each line is
+the mean difference, in nats, of a token's log-probability between two passes. Both round at the same points, but take some
 sums in another order: a product in two halves of its depth, and attention's weights relative to another maximum. Further
 lines leave out one rounding, use float16, or use equal sums.
 """
@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 HIDDEN, INNER, HEADS, HEAD_DIM, VOCABULARY, TOKENS = 256, 1024, 4, 64, 2048, 192
-PLACES = ("norm", "qkv", "weights", "attention", "gates", "inner")  # the places that round to 16 bits
+POINTS = ("norm", "qkv", "weights", "attention", "gates", "inner")  # the points that round to 16 bits
 PRODUCTS = ("qkv", "output", "gates", "down")
 
 
@@ -47,7 +47,7 @@ class Model:
         return bfloat16(self.random.standard_normal(shape) * deviation)
 
     def logprobs(self, rounds, in_halves=(), about=0.0):
-        """Runs one pass. `rounds` holds the rounding by place. `in_halves` sums products in two halves. `about` is added to
+        """Runs one pass. `rounds` holds the rounding by point. `in_halves` sums products in two halves. `about` is added to
         the maximum of the scores."""
         def product(x, weight, name):
             if name not in in_halves:
@@ -82,15 +82,15 @@ def main():
         gap = np.abs(model.logprobs(rounds) - model.logprobs(rounds, **others)).mean()
         print(f"{what:<44}{gap:.5f}", flush=True)
 
-    everywhere = dict.fromkeys(PLACES, bfloat16)
+    everywhere = dict.fromkeys(POINTS, bfloat16)
     every_sum = {"in_halves": PRODUCTS, "about": 0.37}
     for name in PRODUCTS:
         tell(f"bfloat16, other sums in {name} alone", everywhere, in_halves=(name,))
     tell("bfloat16, attention about another maximum", everywhere, about=0.37)
     tell("bfloat16, all of these", everywhere, **every_sum)
-    for place in PLACES:
-        tell(f"all of these, {place} not rounded", {**everywhere, place: exact}, **every_sum)
-    tell("float16, all of these", dict.fromkeys(PLACES, float16), **every_sum)
+    for point in POINTS:
+        tell(f"all of these, {point} not rounded", {**everywhere, point: exact}, **every_sum)
+    tell("float16, all of these", dict.fromkeys(POINTS, float16), **every_sum)
     tell("bfloat16, equal sums", everywhere)
 
 

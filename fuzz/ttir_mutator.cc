@@ -35,7 +35,7 @@ struct Token {
   std::size_t start = 0, length = 0;
 };
 
-// Returns a name, number or mark of the text, at or after a random place.
+// Returns a name, number or mark of the text, at or after a random position.
 Token pick_token(const std::string& text, Rng& rng) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '.';
@@ -47,9 +47,9 @@ Token pick_token(const std::string& text, Rng& rng) {
   return {start, end - start};
 }
 
-// Returns the line that contains the place, with its line end.
-Token line_at(const std::string& text, std::size_t place) {
-  const std::size_t before = text.rfind('\n', place);
+// Returns the line that contains the position, with its line end.
+Token line_at(const std::string& text, std::size_t position) {
+  const std::size_t before = text.rfind('\n', position);
   const std::size_t start = before == std::string::npos ? 0 : before + 1;
   return {start, text.find('\n', start) - start + 1};
 }
@@ -71,7 +71,7 @@ void mutate(std::string& text, Rng& rng) {
     case 3:
       text.erase(start, 1 + rng.below(4));
       break;
-    case 4: {  // repeats a line in another place
+    case 4: {  // repeats a line at another position
       const Token line = line_at(text, start);
       text.insert(line_at(text, rng.below(text.size())).start,
                   text.substr(line.start, line.length));

@@ -170,7 +170,7 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertIn("ld.global.b32", self.server.bodies[-1]["messages"][-1]["content"])
         self.assertEqual((self.folder / "stream_triton.scale_relu.ptx").read_text(), self.server.ptx)
 
-    def test_edits_of_ptx_need_this_programs_judge_and_a_place(self):
+    def test_edits_of_ptx_need_this_programs_judge_and_a_folder(self):
         words = ("write", TASK, "--model", "openai:big", "--set", "ptx=2")
         self.refused(self.run_program(*words), "--set ptx=2", "name its file with --out")
         self.refused(self.run_program(*words, "--out", "x.py", "--gym", "http://127.0.0.1:1"), "a gym elsewhere judges no PTX")

@@ -170,7 +170,7 @@ LARGE_CLASSES = {
     ("gym/cuda/device_kernels.h", "DeviceKernels"),
     # It answers the 22 questions of Device and the three of DeviceComparison about one GPU, each in a few lines.
     ("gym/device/cuda_device.h", "CudaDevice"),
-    # Products and the choice of their kernels share the plans of each shape and one workspace.
+    # Products and the choice of their kernels share the matmuls of each shape and one workspace.
     ("model/cublas/cublas.h", "Cublas"),
     # 23 methods. Prompts, decode steps and reading of draws work on one cache, one stream and its recorded graphs.
     ("generate/engine/cuda_decoder.h", "CudaDecoder"),
@@ -178,7 +178,7 @@ LARGE_CLASSES = {
 # ARCHITECTURE.md says once what these hold: parts of tests, Python packages below `python/`, headers of others.
 UNNAMED = {"testing", "compare", "check", "probe", "python", "gloo", "tree_sitter", "__pycache__"}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
-TEACHER_USERS = {"cli/tasks/tasks.cc", "cli/setup/teaching.h", "cli/setup/quickstart_config.h"}
+TEACHER_USERS = {"cli/tasks/tasks.cc", "cli/setup/teacher_examples.h", "cli/setup/quickstart_config.h"}
 
 
 def layer_of(name: str) -> str:

@@ -97,9 +97,9 @@ class Host:
         # A deaf host gets no replies, and what a mute one says arrives nowhere. No side is told.
         lost = {"deaf": ([], self.address, self.link), "mute": (["-n", self.name], self.router, "eth0")}
         chosen = [lost[each] for each in lost if each in way]
-        for place, address, device in chosen:
-            ip(*place, "neigh", "replace", address, "lladdr", WRONG_HARDWARE, "dev", device, "nud", "permanent")
-        return lambda: [ip(*place, "neigh", "del", address, "dev", device) for place, address, device in chosen]
+        for namespace, address, device in chosen:
+            ip(*namespace, "neigh", "replace", address, "lladdr", WRONG_HARDWARE, "dev", device, "nud", "permanent")
+        return lambda: [ip(*namespace, "neigh", "del", address, "dev", device) for namespace, address, device in chosen]
 
 
 def build(count, folder, why_not):

@@ -315,11 +315,11 @@ class Soak:
 
     def injure(self):
         """Kills a random process of each kind in turn, at random moments. It begins when the service works."""
-        turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
-        turn = 0
+        victims = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
+        count = 0
         self.await_verdicts(3)
         while not self.spare.wait(self.random.expovariate(1 / self.options.pause)):
-            kind = turns[turn % len(turns)]
+            kind = victims[count % len(victims)]
             for _ in range(200):
                 pids = self.service.processes().kinds[kind]
                 if pids or self.spare.is_set():
@@ -340,7 +340,7 @@ class Soak:
                 self.history.append((moment, f"{kind} killed"))
                 if kind != "service":
                     self.unserved.append((moment, kind))
-            turn += 1
+            count += 1
             if kind == "service":
                 self.service.process.wait()
                 try:
@@ -352,7 +352,7 @@ class Soak:
                 with self.lock:
                     self.unserved.append((moment, kind))
                     self.is_starting = False
-            for job in self.submit([("good", 10**6 + turn)], "high"):
+            for job in self.submit([("good", 10**6 + count)], "high"):
                 self.asked_after[job] = moment, kind
             if kind in ("service", "zygote"):  # with kills during its start, none would ever work
                 self.await_verdicts(len(self.verdicts) + 3)

@@ -42,23 +42,23 @@ class Wheel(unittest.TestCase):
 
     def installed(self, name, prepare):
         """The folder of a fresh environment with the wheel, after `prepare` has put torch somewhere."""
-        place = pathlib.Path(self.folder.name) / name
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
-        [packages] = place.glob("lib/python3*/site-packages")
+        location = pathlib.Path(self.folder.name) / name
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", location], check=True)
+        [packages] = location.glob("lib/python3*/site-packages")
         prepare(packages)
-        pip = [sys.executable, "-m", "pip", "--python", place / "bin/python", "--disable-pip-version-check"]
+        pip = [sys.executable, "-m", "pip", "--python", location / "bin/python", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", "--quiet", "--no-index", "--no-deps", self.wheel], check=True)
-        return place
+        return location
 
-    def judged(self, place):
-        command = [place / "bin/tritonsmith", "judge", "--task", ROOT / "tests/tasks/softmax.py", "--no-store", "--json",
+    def judged(self, location):
+        command = [location / "bin/tritonsmith", "judge", "--task", ROOT / "tests/tasks/softmax.py", "--no-store", "--json",
                    "--kernel", ROOT / "tests/honest/files/softmax__online.py"]
         done = subprocess.run(command, capture_output=True, text=True, cwd="/", env=environment_without("PYTHONPATH", "LD_LIBRARY_PATH"))
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def check_mcp_and_write(self, place):
-        script = [ROOT / "tests/installed_program.py", place / "bin/tritonsmith", ROOT / "tests/tasks/softmax.py",
+    def check_mcp_and_write(self, location):
+        script = [ROOT / "tests/installed_program.py", location / "bin/tritonsmith", ROOT / "tests/tasks/softmax.py",
                   ROOT / "tests/honest/files/softmax__online.py"]
         done = subprocess.run([sys.executable, *script], capture_output=True, text=True, cwd="/", timeout=300,
                               env=environment_without("PYTHONPATH", "LD_LIBRARY_PATH"))
@@ -88,20 +88,20 @@ class Wheel(unittest.TestCase):
             if subprocess.run(["cp", "-al", f"{PACKAGES}/.", packages], capture_output=True).returncode != 0:
                 self.skipTest(f"{packages} and {PACKAGES} lie on different file systems")
 
-        place = self.installed("beside", link)
-        self.assertTrue(self.judged(place)["accepted"])
-        self.assertTrue((place / "share/bash-completion/completions/tritonsmith").exists())
-        self.check_mcp_and_write(place)
-        version = subprocess.run([place / "bin/tritonsmith", "--version"], capture_output=True, text=True).stdout
+        location = self.installed("beside", link)
+        self.assertTrue(self.judged(location)["accepted"])
+        self.assertTrue((location / "share/bash-completion/completions/tritonsmith").exists())
+        self.check_mcp_and_write(location)
+        version = subprocess.run([location / "bin/tritonsmith", "--version"], capture_output=True, text=True).stdout
         self.assertIn(f"-{version.split()[1].rstrip(',')}-", self.wheel.name)
 
     def test_it_judges_with_torch_elsewhere(self):
-        place = self.installed("elsewhere", lambda packages: (packages / "other.pth").write_text(f"{PACKAGES}\n"))
-        self.assertTrue(self.judged(place)["accepted"])
+        location = self.installed("elsewhere", lambda packages: (packages / "other.pth").write_text(f"{PACKAGES}\n"))
+        self.assertTrue(self.judged(location)["accepted"])
 
     def test_it_says_what_to_install_where_there_is_no_torch(self):
-        place = self.installed("without", lambda packages: None)
-        done = subprocess.run([place / "bin/tritonsmith", "--version"], capture_output=True, text=True, env=environment_without("PYTHONPATH"))
+        location = self.installed("without", lambda packages: None)
+        done = subprocess.run([location / "bin/tritonsmith", "--version"], capture_output=True, text=True, env=environment_without("PYTHONPATH"))
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, r"^tritonsmith: .* has no torch; install it: pip install torch==[0-9.]+\n$")
 

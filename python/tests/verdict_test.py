@@ -78,11 +78,11 @@ class Labels(unittest.TestCase):
 
     def test_suites_are_files_of_lines_or_folders(self):
         with tempfile.TemporaryDirectory() as folder:
-            place = pathlib.Path(folder)
-            os.mkdir(place / "level1")
-            (place / "level1" / "1_Add.py").write_text(SOURCE)
-            self.assertEqual(tritonsmith.load_tasks(place), {"level1/1_Add": {"source": SOURCE}})
-            lines = place / "tasks.jsonl"
+            location = pathlib.Path(folder)
+            os.mkdir(location / "level1")
+            (location / "level1" / "1_Add.py").write_text(SOURCE)
+            self.assertEqual(tritonsmith.load_tasks(location), {"level1/1_Add": {"source": SOURCE}})
+            lines = location / "tasks.jsonl"
             lines.write_text(json.dumps({"id": "a", "source": SOURCE, "family": "norm"}) + "\n\n")
             self.assertEqual(tritonsmith.load_tasks(lines)["a"]["family"], "norm")
             lines.write_text("{}\n")

@@ -118,7 +118,7 @@ class Calls:
         self._queues.clear()
 
     async def _serve(self, key: str, queue: _Queue) -> None:
-        await asyncio.sleep(0)  # Whoever asks in the same turn of the loop comes along.
+        await asyncio.sleep(0)  # Whoever asks in the same iteration of the loop comes along.
         while queue.items:
             taken, size = 0, 0
             while taken < min(len(queue.items), _ITEMS_AT_ONCE) and (taken == 0 or size < _BYTES_AT_ONCE):

@@ -26,19 +26,19 @@ _SOURCE_MEMBERS = ("task", "source", "reference_code", "reference", "pytorch_cod
 
 def load_tasks(path: Union[str, "os.PathLike[str]"]) -> dict[str, Mapping[str, Any]]:
     """Reads a suite: JSON lines as `tritonsmith tasks make` writes them, or a folder of Python files. Keys are task ids."""
-    place = Path(path)
-    if place.is_dir():
-        files = sorted(place.rglob("*.py"))
-        return {file.relative_to(place).with_suffix("").as_posix(): {"source": file.read_text("utf-8")} for file in files}
+    location = Path(path)
+    if location.is_dir():
+        files = sorted(location.rglob("*.py"))
+        return {file.relative_to(location).with_suffix("").as_posix(): {"source": file.read_text("utf-8")} for file in files}
     tasks: dict[str, Mapping[str, Any]] = {}
-    for number, line in enumerate(place.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(location.read_text("utf-8").splitlines(), 1):
         if not line.strip():
             continue
         try:
             task = json.loads(line)
             tasks[str(task["id"])] = {**task, "source": str(task["source"])}
         except (ValueError, KeyError, TypeError) as error:
-            raise BadRequest(f"{place}:{number}: no task with id and source: {error}") from error
+            raise BadRequest(f"{location}:{number}: no task with id and source: {error}") from error
     return tasks
 
 

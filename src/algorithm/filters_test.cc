@@ -1,4 +1,4 @@
-// Filters and weights of training samples: mismatch, PRS, plan and code, overlong, experts.
+// Filters and weights of training samples: mismatch, PRS, thinking and code, overlong, experts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,18 +100,18 @@ TEST(ProfileRejection, WithoutARampCutsHard) {
   EXPECT_EQ(keep_probability(accepted_with(0.3), options), 1);
 }
 
-TEST(Hierarchy, CreditsThePlanUpToItsTokenOffset) {
+TEST(Hierarchy, CreditsTheThinkingUpToItsTokenOffset) {
   Kernel kernel;
-  kernel.plan_tokens = {.begin = 1, .end = 3};  // token 0 is the opening tag
+  kernel.thinking_tokens = {.begin = 1, .end = 3};  // token 0 is the opening tag
   kernel.code_tokens = {.begin = 5, .end = 7};
-  EXPECT_EQ(plan_length(kernel, 8), 3U);
-  EXPECT_THAT(hierarchical_advantages(3, 5, {.plan = 2, .code = -1}, 0.1),
+  EXPECT_EQ(thinking_length(kernel, 8), 3U);
+  EXPECT_THAT(hierarchical_advantages(3, 5, {.thinking = 2, .code = -1}, 0.1),
               ElementsAre(near(0.2), near(0.2), near(0.2), -1, -1));
 }
 
-TEST(Hierarchy, WithoutAPlanIsAllCode) {
-  EXPECT_EQ(plan_length(Kernel{}, 8), 0U);
-  EXPECT_THAT(hierarchical_advantages(0, 2, {.plan = 2, .code = -1}, 0.1), Each(-1));
+TEST(Hierarchy, WithoutThinkingIsAllCode) {
+  EXPECT_EQ(thinking_length(Kernel{}, 8), 0U);
+  EXPECT_THAT(hierarchical_advantages(0, 2, {.thinking = 2, .code = -1}, 0.1), Each(-1));
 }
 
 TEST(Overlong, PunishesSoftlyNearTheLimit) {

@@ -25,9 +25,9 @@ namespace tritonsmith::algorithm {
 
 enum class KlEstimator { k1, k2, k3 };
 
-// The place of the penalty kl_beta * k. loss: each token's loss. reward: the sum over a completion
-// lowers its reward (RLOO, arXiv 2402.14740).
-enum class KlPlace { loss, reward };
+// The term that the penalty kl_beta * k joins. loss: each token's loss. reward: the sum over a
+// completion lowers its reward (RLOO, arXiv 2402.14740).
+enum class KlTerm { loss, reward };
 
 struct KlTokens {
   at::Tensor value;       // [N]
@@ -55,6 +55,6 @@ inline constexpr auto enum_names<algorithm::KlEstimator> =
                                    {algorithm::KlEstimator::k2, "k2"},
                                    {algorithm::KlEstimator::k3, "k3"}});
 template <>
-inline constexpr auto enum_names<algorithm::KlPlace> = names<algorithm::KlPlace>(
-    {{algorithm::KlPlace::loss, "loss"}, {algorithm::KlPlace::reward, "reward"}});
+inline constexpr auto enum_names<algorithm::KlTerm> = names<algorithm::KlTerm>(
+    {{algorithm::KlTerm::loss, "loss"}, {algorithm::KlTerm::reward, "reward"}});
 }  // namespace tritonsmith

@@ -175,7 +175,7 @@ TEST(LineWriter, CutsTheUnfinishedLineThatACrashLeft) {
   EXPECT_EQ(*read_file(path), "one\nthree\n");
 }
 
-TEST(File, PreparesThePlaceOfAResult) {
+TEST(File, MakesTheFolderOfAResult) {
   const auto dir = TempDir::make("base-test");
   ASSERT_TRUE(dir);
   const auto file = dir->path() / "new" / "folder" / "result.py";

@@ -60,18 +60,18 @@ class ByteCache {
     Value value;
     std::size_t bytes = 0;
   };
-  using Place = typename std::list<Entry>::iterator;
+  using Iterator = typename std::list<Entry>::iterator;
 
-  void forget(Place place) {
-    bytes_ -= place->bytes;
-    by_key_.erase(place->key);
-    newest_first_.erase(place);
+  void forget(Iterator entry) {
+    bytes_ -= entry->bytes;
+    by_key_.erase(entry->key);
+    newest_first_.erase(entry);
   }
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::list<Entry> newest_first_;
-  std::unordered_map<std::string_view, Place> by_key_;  // the keys lie in the entries
+  std::unordered_map<std::string_view, Iterator> by_key_;  // the keys lie in the entries
 };
 
 }  // namespace tritonsmith

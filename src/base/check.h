@@ -1,4 +1,4 @@
-// CHECK: an assertion for our own mistakes. A failed check prints its place and its message, and
+// CHECK: an assertion for our own mistakes. A failed check prints its location and its message, and
 // aborts. It is never used for bad input, a bad kernel or a failing machine: those are Result and
 // Verdict.
 #pragma once

@@ -14,9 +14,9 @@ Result<std::size_t> for_each_json_line(const std::filesystem::path& file,
        ++i) {
     const auto json = parse_json(lines[i]);
     if (!json && options.last_line == LastLine::may_be_cut_off && i + 1 == lines.size()) break;
-    const std::string place = fmt::format("{}:{}", file.string(), i + 1);
-    TRY_WITHIN(place, json);
-    TRY_WITHIN(place, use({.json = *json, .number = i + 1}));
+    const std::string location = fmt::format("{}:{}", file.string(), i + 1);
+    TRY_WITHIN(location, json);
+    TRY_WITHIN(location, use({.json = *json, .number = i + 1}));
   }
   return lines.size();
 }

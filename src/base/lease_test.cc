@@ -69,7 +69,7 @@ TEST_F(LeaseTest, TellsTheHolderThatSomebodyWaitsAndLetsNobodyPass) {
 }
 
 TEST_F(LeaseTest, NeitherSideStarves) {
-  constexpr int kTurns = 20;
+  constexpr int kRounds = 20;
   std::atomic<bool> done = false;
   std::atomic<int> worked = 0;
   std::jthread trainer([&, lease = open()] {
@@ -81,7 +81,7 @@ TEST_F(LeaseTest, NeitherSideStarves) {
     }
   });
   const auto referee = open();
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int round = 0; round < kRounds; ++round) {
     ASSERT_TRUE(referee->take(Hold::alone, soon()));
     referee->give_back();
     const int before = worked;

@@ -11,14 +11,14 @@ void SqliteRows::Finalize::operator()(sqlite3_stmt* statement) const {
 }
 void Sqlite::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
-void SqliteRows::bind(int place, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), place, text.data(), text.size(), SQLITE_TRANSIENT,
+void SqliteRows::bind(int index, std::string_view text) {
+  sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(), SQLITE_TRANSIENT,
                       SQLITE_UTF8);
 }
-void SqliteRows::bind(int place, std::int64_t number) {
-  sqlite3_bind_int64(statement_.get(), place, number);
+void SqliteRows::bind(int index, std::int64_t number) {
+  sqlite3_bind_int64(statement_.get(), index, number);
 }
-void SqliteRows::bind(int place, std::nullptr_t) { sqlite3_bind_null(statement_.get(), place); }
+void SqliteRows::bind(int index, std::nullptr_t) { sqlite3_bind_null(statement_.get(), index); }
 
 Result<bool> SqliteRows::next() {
   const int code = sqlite3_step(statement_.get());

@@ -38,9 +38,9 @@ class SqliteRows {
   };
   SqliteRows(const Sqlite& database, sqlite3_stmt* statement)
       : database_(&database), statement_(statement) {}
-  void bind(int place, std::string_view text);
-  void bind(int place, std::int64_t number);
-  void bind(int place, std::nullptr_t);
+  void bind(int index, std::string_view text);
+  void bind(int index, std::int64_t number);
+  void bind(int index, std::nullptr_t);
 
   const Sqlite* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
@@ -58,8 +58,8 @@ class Sqlite {
   template <typename... Values>
   Result<SqliteRows> query(const char* statement, const Values&... values) const {
     TRY_ASSIGN(SqliteRows rows, prepare(statement));
-    int place = 0;
-    (rows.bind(++place, values), ...);
+    int index = 0;
+    (rows.bind(++index, values), ...);
     return rows;
   }
   template <typename... Values>

@@ -18,16 +18,16 @@ constexpr std::size_t kMostReason = 200;  // in bytes
 std::string beginning_of(const search::Ask& ask, int attempts) {
   if (ask.chain != search::kNone)
     return fmt::format("conversation {}, turn {}", ask.chain + 1, ask.round + 1);
-  std::string place = fmt::format("attempt {}", ask.number + 1);
+  std::string label = fmt::format("attempt {}", ask.number + 1);
   if (!search::is_of_the_program(ask.kind) && ask.number < attempts)
-    place += fmt::format(" of {}", attempts);
-  if (ask.kind == search::AskKind::ideas) return place + ", ideas in words";
-  if (ask.parent == search::kNone) return place;
+    label += fmt::format(" of {}", attempts);
+  if (ask.kind == search::AskKind::ideas) return label + ", ideas in words";
+  if (ask.parent == search::kNone) return label;
   const char* what = ask.kind == search::AskKind::tune   ? "tunes"
                      : ask.kind == search::AskKind::show ? "shows the PTX of"
                      : ask.kind == search::AskKind::ptx  ? "edits the PTX of"
                                                          : "changes";
-  return place + fmt::format(", {} {}", what, ask.parent + 1);
+  return label + fmt::format(", {} {}", what, ask.parent + 1);
 }
 
 std::string result_of(const search::Attempt& attempt, bool is_best) {

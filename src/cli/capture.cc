@@ -115,8 +115,8 @@ std::string quoted(const std::string& word) {
 }
 
 // Returns FILE, or FILE:NUMBER for all but the first module of a class.
-std::string place_of(const std::vector<CapturedModule>& all, std::size_t i,
-                     const std::string& file) {
+std::string location_of(const std::vector<CapturedModule>& all, std::size_t i,
+                        const std::string& file) {
   const auto first = std::ranges::find(all, all[i].target, &CapturedModule::target);
   return first == all.begin() + static_cast<std::ptrdiff_t>(i) ? file
                                                                : fmt::format("{}:{}", file, i + 1);
@@ -130,8 +130,10 @@ bool can_be_task(const CapturedModule& module) {
 void show_next(const std::vector<CapturedModule>& all, const std::string& file) {
   const auto chosen = std::ranges::find_if(all, can_be_task);
   if (chosen == all.end()) return;
-  const std::string place = place_of(all, static_cast<std::size_t>(chosen - all.begin()), file);
-  const std::string call = fmt::format("{} --captured {}", quoted(chosen->target), quoted(place));
+  const std::string location =
+      location_of(all, static_cast<std::size_t>(chosen - all.begin()), file);
+  const std::string call =
+      fmt::format("{} --captured {}", quoted(chosen->target), quoted(location));
   show("\nNext:\n  tritonsmith tasks from-module {}\n", call);
   show("  tritonsmith judge --task {} --kernel KERNEL.py\n", call);
   show("  tritonsmith write {} --model MODEL\n", call);

@@ -23,8 +23,8 @@ datasets::ImportOptions import_options(const DatasetOptions& options) {
           .on_bad = options.keep_going ? datasets::OnBadRow::skip : datasets::OnBadRow::stop,
           .limit = options.limit,
           .examples = {},
-          .skipped = [](const std::string& place, const std::string& why) {
-            LOG("skipped: {}: {}", place, why);
+          .skipped = [](const std::string& location, const std::string& why) {
+            LOG("skipped: {}: {}", location, why);
           }};
 }
 

@@ -13,8 +13,8 @@
 #include "cli/call/version.h"
 #include "cli/eval_search.h"
 #include "cli/judge_text.h"
-#include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/prompt_options.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
@@ -50,7 +50,7 @@ struct EvalOptions {
   ModelChoice model;
   EvalConfig config;
   GymChoice gym;
-  Asking asking;
+  PromptOptions prompt_options;
   episode::TurnsConfig turns;
   SearchEval search;
   VerifierChoice verifier;
@@ -171,7 +171,8 @@ Status evaluate_model(EvalOptions options) {
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
   TRY(find_model(options.model));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
+  TRY_ASSIGN(const text::PromptRecord asked,
+             prompt_record_of(options.prompt_options, options.model.directory));
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt,
                                       std::filesystem::path(options.out) / "requests.sqlite"));
   config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
@@ -317,7 +318,7 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->check(CLI::Range(0, 100000));
   add_search_options(*command, *options);
   add_sampling_options(*command, config.sampling);
-  add_asking_options(*command, options->asking);
+  add_prompt_options(*command, options->prompt_options);
   command->add_option("--trials", config.trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
   command->add_option("--level", config.levels,

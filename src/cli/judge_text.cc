@@ -68,7 +68,7 @@ std::string indented(std::string_view text) {
 
 std::string error_text(const VerdictError& error, std::string_view file) {
   std::string text = fmt::format("  {}: {}\n", class_name(error), indented(error.message));
-  if (error.line > 0) text += fmt::format("    {}\n", indented(place_words(error, file)));
+  if (error.line > 0) text += fmt::format("    {}\n", indented(position_words(error, file)));
   return text;
 }
 

@@ -37,9 +37,10 @@ Result<Json> facts_of_service(const GymChoice& gym) {
   const auto reply = client->Post("/mcp", to_line(request), "application/json");
   if (!reply) return fail_by_fault("{} does not answer", service.url);
   TRY_ASSIGN(const Json json, parse_json(reply->body));
-  const Json::json_pointer place("/result/structuredContent");
-  if (!json.contains(place)) return fail_by_fault("{}: HTTP status {}", service.url, reply->status);
-  return json[place];
+  const Json::json_pointer pointer("/result/structuredContent");
+  if (!json.contains(pointer))
+    return fail_by_fault("{}: HTTP status {}", service.url, reply->status);
+  return json[pointer];
 }
 
 gym::service::MakeJudge judge_maker(const McpOptions& options,

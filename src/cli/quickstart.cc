@@ -21,7 +21,7 @@
 #include "cli/setup/new_model.h"
 #include "cli/setup/quickstart_config.h"
 #include "cli/setup/shared_gpu.h"
-#include "cli/setup/teaching.h"
+#include "cli/setup/teacher_examples.h"
 #include "cli/setup/training_gym.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
@@ -43,8 +43,8 @@ struct Phase {
   double seconds = 0;  // of training and evaluation
 };
 
-struct Lessons {
-  std::vector<curriculum::Lesson> lessons;
+struct CurriculumTasks {
+  std::vector<curriculum::GeneratedTask> all;
   std::vector<Task> train, heldout;
 };
 
@@ -57,7 +57,7 @@ class Quickstart {
   Status run() {
     TRY(make_directories(out_));
     TRY(claim_directory());
-    make_lessons();
+    make_tasks();
     TRY_ASSIGN(judge_, open_judge(out_ / "gym", gym_of(config_.rl)));
     TRY(make_examples());
     TRY(make_start());
@@ -81,25 +81,25 @@ class Quickstart {
     return ok();
   }
 
-  void make_lessons() {
-    lessons_.lessons = curriculum::make_lessons(config_.curriculum);
-    for (const curriculum::Lesson& lesson : lessons_.lessons)
-      (lesson.task.split == TaskSplit::heldout ? lessons_.heldout : lessons_.train)
-          .push_back(lesson.task);
-    if (lessons_.heldout.size() > static_cast<std::size_t>(config_.heldout))
-      lessons_.heldout.resize(static_cast<std::size_t>(config_.heldout));
+  void make_tasks() {
+    tasks_.all = curriculum::generate_tasks(config_.curriculum);
+    for (const curriculum::GeneratedTask& generated : tasks_.all)
+      (generated.task.split == TaskSplit::heldout ? tasks_.heldout : tasks_.train)
+          .push_back(generated.task);
+    if (tasks_.heldout.size() > static_cast<std::size_t>(config_.heldout))
+      tasks_.heldout.resize(static_cast<std::size_t>(config_.heldout));
   }
 
   Status make_examples() {
     const train::JudgeSection& judge = config_.rl.judge;
-    TRY_ASSIGN(Taught taught,
-               teaching_examples(lessons_.lessons, {.teacher = config_.teacher,
-                                                    .prompt = config_.rl.prompt,
-                                                    .policy = judge.policy,
-                                                    .backend = judge.backend,
-                                                    .trials = judge.trials,
-                                                    .judge = [this] { return judge_.get(); }}));
-    examples_ = std::move(taught.examples);
+    TRY_ASSIGN(TeacherExamples made,
+               teacher_examples(tasks_.all, {.teacher = config_.teacher,
+                                             .prompt = config_.rl.prompt,
+                                             .policy = judge.policy,
+                                             .backend = judge.backend,
+                                             .trials = judge.trials,
+                                             .judge = [this] { return judge_.get(); }}));
+    examples_ = std::move(made.examples);
     return ok();
   }
 
@@ -142,7 +142,7 @@ class Quickstart {
                                    },
                                .gpu_lease = lease,
                                .program = program_name()};
-    TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
+    TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, tasks_.train, parts, stop_));
     if (!summary.is_finished) return fail_by_fault("stopped; the same command goes on from here");
     rl_model_ = summary.checkpoint;
     return finish_phase("rl", summary.checkpoint, watch);
@@ -151,7 +151,7 @@ class Quickstart {
   Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
     const Placement placement = {config_.rl.model.device, config_.rl.model.precision};
     TRY_ASSIGN(auto author, ModelAuthor::open(model, placement, config_.rl.prompt));
-    TRY_ASSIGN(auto evaluation, eval::evaluate(lessons_.heldout,
+    TRY_ASSIGN(auto evaluation, eval::evaluate(tasks_.heldout,
                                                {.name = name,
                                                 .suite = "curriculum, held-out",
                                                 .model = model,
@@ -198,16 +198,16 @@ class Quickstart {
 
   // Writes the held-out tasks as files, and prints the command with which the model solves one.
   Status invite() {
-    TRY(curriculum::export_folder(out_ / "heldout", lessons_.heldout));
+    TRY(curriculum::export_folder(out_ / "heldout", tasks_.heldout));
     show("try it: tritonsmith write {} --model {}\n",
-         (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(), rl_model_.string());
+         (out_ / "heldout" / (tasks_.heldout.front().id + ".py")).string(), rl_model_.string());
     return ok();
   }
 
   QuickstartConfig config_;
   fs::path out_;
   const train::StopFlag& stop_;
-  Lessons lessons_;
+  CurriculumTasks tasks_;
   std::vector<train::SftExample> examples_;
   std::unique_ptr<gym::api::Judge> judge_;
   fs::path sft_model_, rl_model_;

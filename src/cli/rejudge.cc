@@ -42,12 +42,12 @@ struct RejudgeOptions {
 // task itself, then its relatives if the suite can make them.
 Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const RejudgeOptions& options) {
   std::map<std::string, std::vector<Task>> found;
-  TRY_ASSIGN(auto lessons, curriculum::load_lessons(options.suite));
-  if (lessons) {
-    for (const curriculum::Lesson& lesson : *lessons) {
-      std::vector<Task> tasks = curriculum::relatives(lesson, options.seed);
-      tasks.insert(tasks.begin(), lesson.task);
-      found.emplace(lesson.task.id, std::move(tasks));
+  TRY_ASSIGN(auto generated_tasks, curriculum::load_generated_tasks(options.suite));
+  if (generated_tasks) {
+    for (const curriculum::GeneratedTask& generated : *generated_tasks) {
+      std::vector<Task> tasks = curriculum::relatives(generated, options.seed);
+      tasks.insert(tasks.begin(), generated.task);
+      found.emplace(generated.task.id, std::move(tasks));
     }
     return found;
   }

@@ -15,8 +15,8 @@
 #include "cli/call/command_line.h"
 #include "cli/call/help.h"
 #include "cli/judge_text.h"
-#include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/prompt_options.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/stop_signal.h"
 #include "curriculum/suite.h"
@@ -57,7 +57,7 @@ struct ServeModelOptions {
   std::vector<std::string> models, names;
   ModelChoice access;  // of each model
   GymChoice gym;
-  Asking asking;
+  PromptOptions prompt_options;
   std::string suite = "quickstart";
   std::string listen, directory, runs, serve_token_file, tokens_file;
   std::vector<std::string> settings;
@@ -112,10 +112,10 @@ struct WritingModel {
   }
 };
 
-Result<WritingModel> open_model(ModelChoice choice, const Asking& asking,
+Result<WritingModel> open_model(ModelChoice choice, const PromptOptions& prompt_options,
                                 const std::filesystem::path& directory) {
   TRY(find_model(choice));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(asking, choice.directory));
+  TRY_ASSIGN(const text::PromptRecord asked, prompt_record_of(prompt_options, choice.directory));
   WritingModel model;
   TRY_ASSIGN(model.author, open_author(choice, asked.prompt, directory / "requests.sqlite"));
   model.new_tokens = new_tokens(asked, model.author->positions(), choice.name);
@@ -136,7 +136,8 @@ Result<std::vector<WritingModel>> open_models(const ServeModelOptions& options,
       choice = options.access;
       choice.name = options.models[i];
     }
-    TRY_ASSIGN(WritingModel model, open_model(std::move(choice), options.asking, directory));
+    TRY_ASSIGN(WritingModel model,
+               open_model(std::move(choice), options.prompt_options, directory));
     model.name = names[i];
     models.push_back(std::move(model));
   }
@@ -279,7 +280,7 @@ void add_serve_command(CLI::App& app, Run& run) {
                    "A TOML file of several keys with limits, in place of --serve-token-file "
                    "(docs/gym-operator.md)")
       ->excludes(token_file);
-  add_asking_options(*command, options->asking);
+  add_prompt_options(*command, options->prompt_options);
   add_gym_options(*command, options->gym);
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
   note_settings<ServeConfig>(*command);

@@ -17,16 +17,16 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
-#include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/module_options.h"
+#include "cli/setup/prompt_options.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
 #include "cli/setup/verifier_options.h"
+#include "eval/conversation_results.h"
 #include "eval/kept_options.h"
 #include "eval/metrics.h"
-#include "eval/reached.h"
 #include "gym/api/every_task_judge.h"
 #include "gym/api/task_check.h"
 #include "modules/patch.h"
@@ -52,7 +52,7 @@ struct WriteOptions {
   generate::SamplingParams sampling{.temperature = 0.8};
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
-  Asking asking;
+  PromptOptions prompt_options;
   episode::TurnsConfig turns;
   search::Strategy strategy = search::SearchConfig{}.strategy;
   std::vector<std::string> settings;
@@ -104,11 +104,12 @@ void log_turns(const std::vector<eval::Conversation>& conversations) {
       judge_seconds += eval::judge_seconds(each.verdicts[i]);
     }
     if (completions == 0) return;
-    const eval::Reached reached = eval::reached_after(static_cast<int>(i) + 1, conversations);
+    const eval::ConversationResults results =
+        eval::results_after(static_cast<int>(i) + 1, conversations);
     LOG("turn {}: {} completions, {} verified, {} tokens, {:.1f} s of judging; of {} conversations "
         "{} are verified at their last turn{}, {} at their best{}",
-        i + 1, completions, verified, tokens, judge_seconds, conversations.size(), reached.last,
-        fastest_of(reached.last_speedup), reached.best, fastest_of(reached.best_speedup));
+        i + 1, completions, verified, tokens, judge_seconds, conversations.size(), results.last,
+        fastest_of(results.last_speedup), results.best, fastest_of(results.best_speedup));
   }
 }
 
@@ -213,11 +214,11 @@ Status run_search(generate::Writer& writer, Writing& writing, const train::StopF
 
 // Returns "the best is of turn 2, speed-up 1.31".
 std::string words_for(const search::Attempt& best) {
-  std::string place = fmt::format("attempt {}", best.ask.number + 1);
+  std::string label = fmt::format("attempt {}", best.ask.number + 1);
   if (best.ask.kind == search::AskKind::tune)
-    place += fmt::format(", which tunes attempt {}", best.ask.parent + 1);
-  if (best.ask.chain != search::kNone) place = fmt::format("of turn {}", best.ask.round + 1);
-  std::string text = "the best is " + place;
+    label += fmt::format(", which tunes attempt {}", best.ask.parent + 1);
+  if (best.ask.chain != search::kNone) label = fmt::format("of turn {}", best.ask.round + 1);
+  std::string text = "the best is " + label;
   if (best.verdict.speedup) text += fmt::format(", speed-up {:.2f}", *best.verdict.speedup);
   if (best.verdict.speed_of_light)
     text +=
@@ -262,7 +263,7 @@ Status check_patch(const WriteOptions& options) {
   return ok();
 }
 
-// Writes the module that takes the place of the user's own, and the test beside it.
+// Writes the module that replaces the user's own, and the test beside it.
 Status write_patch(const std::filesystem::path& file, const modules::ModuleTasks& made,
                    const std::string& kernel) {
   const std::string name = file.stem().string();
@@ -293,7 +294,7 @@ Status check_outputs(const WriteOptions& options, const std::string& module) {
   return ok();
 }
 
-// Edits of PTX need the judge of this program, and a place for what comes out.
+// Edits of PTX need the judge of this program, and a folder for what comes out.
 Status check_edits(const WriteOptions& options) {
   TRY_ASSIGN(const search::SearchConfig config, config_of(options));
   if (config.ptx == 0) return ok();
@@ -387,7 +388,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   std::vector<Task>& tasks = made.tasks;
   if (!options.instruction.empty()) tasks.front().instruction = options.instruction;
   TRY(find_model(options.model));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.directory));
+  TRY_ASSIGN(const text::PromptRecord asked,
+             prompt_record_of(options.prompt_options, options.model.directory));
   TRY_ASSIGN(auto author,
              open_author(options.model, asked.prompt,
                          options.records.empty()
@@ -448,7 +450,7 @@ void add_write_command(CLI::App& app, Run& run) {
       "Keep the search in this folder. The same command continues it after an interruption, and a "
       "larger budget extends it");
   add_sampling_options(*command, options->sampling);
-  add_asking_options(*command, options->asking);
+  add_prompt_options(*command, options->prompt_options);
   command->add_option("--trials", options->trials, "On how many inputs each kernel is tried")
       ->check(CLI::Range(1, 1000));
   command->add_option("--seed", options->seed, "Every random choice follows from this number");

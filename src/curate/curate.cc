@@ -165,7 +165,7 @@ class Curation {
     }
   }
 
-  // The best of those that are clearly worse: a hard lesson, and no trivial one.
+  // The best of those that are clearly worse: a hard task, and no trivial one.
   const Answer* worse_than(const Candidate& candidate,
                            const std::vector<const Answer*>& answers) const {
     const Answer* best = nullptr;

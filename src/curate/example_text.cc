@@ -33,8 +33,8 @@ std::string in_block(const std::string& code) {
 std::string reasoning_of(const Answer& answer) {
   if (!answer.reasoning.empty()) return answer.reasoning;
   const Kernel kernel = text::extract_kernel(answer.text);
-  return answer.text.substr(kernel.plan_bytes.begin,
-                            kernel.plan_bytes.end - kernel.plan_bytes.begin);
+  return answer.text.substr(kernel.thinking_bytes.begin,
+                            kernel.thinking_bytes.end - kernel.thinking_bytes.begin);
 }
 
 std::string completion_text(const Answer& answer, Reasoning reasoning) {

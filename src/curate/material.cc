@@ -68,8 +68,8 @@ std::string Material::keep_speeds_of(std::string device) {
   return devices.others_than(device);
 }
 
-std::size_t Material::place_of(const Task& task) {
-  const auto [at, is_new] = places_.try_emplace(content_key(task.source), tasks.size());
+std::size_t Material::index_of(const Task& task) {
+  const auto [at, is_new] = indices_.try_emplace(content_key(task.source), tasks.size());
   if (is_new) tasks.push_back(task);
   return at->second;
 }
@@ -78,7 +78,7 @@ Status Material::read_samples(const fs::path& folder) {
   std::unordered_map<std::string, std::size_t> by_id;
   const auto read_task = [&](const JsonLine& line) -> Status {
     TRY_ASSIGN(const Task task, task_from_json(line.json));
-    by_id[task.id] = place_of(task);
+    by_id[task.id] = index_of(task);
     return ok();
   };
   TRY(for_each_json_line(folder / "tasks.jsonl", {}, read_task));
@@ -131,7 +131,7 @@ Status Material::read_pairs(const fs::path& file, const std::string& folder) {
     answer.text = fmt::format("<answer>\n```python\n{}{}```\n</answer>", answer.kernel,
                               answer.kernel.ends_with('\n') ? "" : "\n");
     conversations.push_back(
-        {.task = place_of(task), .messages = {}, .answers = {std::move(answer)}, .origin = folder});
+        {.task = index_of(task), .messages = {}, .answers = {std::move(answer)}, .origin = folder});
     return ok();
   };
   TRY(for_each_json_line(file, {.last_line = LastLine::may_be_cut_off}, read_pair));

@@ -27,7 +27,7 @@ struct Answer {
 
 // A conversation about a task. A pair is one of a single answer.
 struct Conversation {
-  std::size_t task = 0;                 // its place in Material::tasks
+  std::size_t task = 0;                 // its index in Material::tasks
   std::vector<text::Message> messages;  // of the first prompt; empty: the records do not have them
   std::vector<Answer> answers;          // by turn
   std::string origin;                   // the folder that it is from
@@ -45,10 +45,10 @@ struct Material {
   std::string keep_speeds_of(std::string device);
 
  private:
-  std::size_t place_of(const Task& task);
+  std::size_t index_of(const Task& task);
   Status read_samples(const std::filesystem::path& folder);
   Status read_pairs(const std::filesystem::path& file, const std::string& folder);
-  std::unordered_map<std::string, std::size_t> places_;  // by content of the source
+  std::unordered_map<std::string, std::size_t> indices_;  // by content of the source
 };
 
 }  // namespace tritonsmith::curate

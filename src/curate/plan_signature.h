@@ -1,6 +1,6 @@
-// The signature of a launch plan: what is called on what, without shapes, numbers and places in the
-// source. Two tasks of one signature compute the same, on inputs of other sizes. Two kernels of one
-// signature are the same Triton IR, launched in the same order. Pure functions.
+// The signature of a launch plan: what is called on what, without shapes, numbers and locations in
+// the source. Two tasks of one signature compute the same, on inputs of other sizes. Two kernels of
+// one signature are the same Triton IR, launched in the same order. Pure functions.
 #pragma once
 
 #include <string>

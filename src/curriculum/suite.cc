@@ -49,14 +49,14 @@ Status take(std::vector<Task>& tasks, Result<Task> task, OnBadTask on_bad) {
   return ok();
 }
 
-Result<Task> task_of_line(const std::string& line, const std::string& place, bool last) {
+Result<Task> task_of_line(const std::string& line, const std::string& location, bool last) {
   auto json = parse_json(line);
   if (!json)
-    return fail("{}: {}{}", place, json.error().message, last ? " (is the file cut off?)" : "");
+    return fail("{}: {}{}", location, json.error().message, last ? " (is the file cut off?)" : "");
   auto task = task_from_json(*json);
-  if (!task) return tl::unexpected(task.error().within(place));
+  if (!task) return tl::unexpected(task.error().within(location));
   if (auto good = check_task_source(task->source); !good)
-    return tl::unexpected(good.error().within(place));
+    return tl::unexpected(good.error().within(location));
   return task;
 }
 
@@ -197,7 +197,7 @@ Result<Settings> curriculum_settings(const std::vector<std::string>& overrides) 
   return settings;
 }
 
-Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec) {
+Result<std::optional<std::vector<GeneratedTask>>> load_generated_tasks(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
   if (name != "curriculum" && name != "quickstart") return std::nullopt;
   CurriculumOptions options = name == "quickstart" ? quickstart_options(1) : CurriculumOptions{};
@@ -207,16 +207,16 @@ Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec)
                curriculum_settings(split_at(std::string_view(spec).substr(name.size() + 1), ',')));
     TRY(apply_settings(options, settings, spec));
   }
-  std::vector<Lesson> lessons = make_lessons(options);
-  if (lessons.empty()) return fail("{}: these options give no tasks", spec);
-  return lessons;
+  std::vector<GeneratedTask> generated_tasks = generate_tasks(options);
+  if (generated_tasks.empty()) return fail("{}: these options give no tasks", spec);
+  return generated_tasks;
 }
 
 Result<std::vector<Task>> load_suite(const std::string& spec) {
-  TRY_ASSIGN(auto lessons, load_lessons(spec));
-  if (lessons) {
+  TRY_ASSIGN(auto generated_tasks, load_generated_tasks(spec));
+  if (generated_tasks) {
     std::vector<Task> tasks;
-    for (Lesson& lesson : *lessons) tasks.push_back(std::move(lesson.task));
+    for (GeneratedTask& generated : *generated_tasks) tasks.push_back(std::move(generated.task));
     return tasks;
   }
   TRY_ASSIGN(auto modules, load_zoo(spec));

@@ -26,9 +26,9 @@ namespace tritonsmith::curriculum {
 //   a folder, a .jsonl or a .py    tasks read by the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
 
-// Returns the lessons of a generated suite: "curriculum" or "quickstart" with options, as above.
+// Returns the tasks of a generated suite: "curriculum" or "quickstart" with options, as above.
 // Returns nothing for a suite that is read from files.
-Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec);
+Result<std::optional<std::vector<GeneratedTask>>> load_generated_tasks(const std::string& spec);
 
 // Parses options of the curriculum such as "seed=2" and "families=softmax+norm".
 Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);

@@ -65,10 +65,10 @@ class Maker {
       families_.push_back(*enum_from_name<Family>(each));
   }
 
-  std::vector<Lesson> make() {
+  std::vector<GeneratedTask> make() {
     fill(TaskSplit::train, options_.train);
     fill(TaskSplit::heldout, options_.heldout);
-    return std::move(lessons_);
+    return std::move(generated_);
   }
 
  private:
@@ -128,7 +128,7 @@ class Maker {
       task.id = fmt::format("{}{}-{}-{}", family_code(program.family), operator_count(program.root),
                             content_key(task.source).substr(0, 10), name_of(scale));
       if (!ids_.insert(task.id).second) continue;
-      lessons_.push_back({std::move(task), program, sizes});
+      generated_.push_back({std::move(task), program, sizes});
       added = true;
     }
     return added;
@@ -138,7 +138,7 @@ class Maker {
   std::vector<Family> families_;
   std::map<std::string, int> seen_;
   std::set<std::string> ids_;
-  std::vector<Lesson> lessons_;
+  std::vector<GeneratedTask> generated_;
 };
 
 }  // namespace
@@ -178,36 +178,39 @@ CurriculumOptions quickstart_options(std::uint64_t seed) {
           .variants = 2};
 }
 
-std::vector<Task> relatives(const Lesson& lesson, std::uint64_t seed) {
-  const Program& program = lesson.program;
-  Rng rng(seed, "relatives of " + lesson.task.id, 0);
+std::vector<Task> relatives(const GeneratedTask& generated, std::uint64_t seed) {
+  const Program& program = generated.program;
+  Rng rng(seed, "relatives of " + generated.task.id, 0);
   std::vector<Task> found;
   const auto add = [&](std::string_view what, const Sizes& sizes, Draws draws) {
-    Task task = lesson.task;
+    Task task = generated.task;
     task.id += fmt::format("+{}", what);
     task.source = torch_source(program, sizes, Idioms::plain, rng, draws);
     task.instruction = instruction(program, sizes);
     found.push_back(std::move(task));
   };
-  std::vector<Sizes> known = {lesson.sizes};
+  std::vector<Sizes> known = {generated.sizes};
   for (int tries = 0; found.size() < 2 && tries < 64; ++tries) {
-    const Sizes sizes = draw_sizes(rng, program, lesson.task.scale);
+    const Sizes sizes = draw_sizes(rng, program, generated.task.scale);
     const bool is_new = std::ranges::none_of(
         known, [&](const Sizes& each) { return each.n == sizes.n && each.lead == sizes.lead; });
-    if (!is_new || sizes.lead.size() != lesson.sizes.lead.size()) continue;
+    if (!is_new || sizes.lead.size() != generated.sizes.lead.size()) continue;
     known.push_back(sizes);
     add(found.empty() ? "sizes" : "sizes2", sizes, Draws::usual);
   }
-  add("flat", lesson.sizes, Draws::flat);
-  add("shifted", lesson.sizes, Draws::shifted);
+  add("flat", generated.sizes, Draws::flat);
+  add("shifted", generated.sizes, Draws::shifted);
   return found;
 }
 
-std::vector<Lesson> make_lessons(const CurriculumOptions& options) { return Maker(options).make(); }
+std::vector<GeneratedTask> generate_tasks(const CurriculumOptions& options) {
+  return Maker(options).make();
+}
 
 std::vector<Task> make_curriculum(const CurriculumOptions& options) {
   std::vector<Task> tasks;
-  for (Lesson& lesson : make_lessons(options)) tasks.push_back(std::move(lesson.task));
+  for (GeneratedTask& generated : generate_tasks(options))
+    tasks.push_back(std::move(generated.task));
   return tasks;
 }
 

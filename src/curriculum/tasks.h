@@ -1,5 +1,5 @@
 // Tasks: generates the built-in curriculum. Equal options and seeds give equal tasks on every
-// machine. A Lesson is a task together with its program, which the teacher needs.
+// machine. A GeneratedTask is a task together with its program, which the teacher needs.
 #pragma once
 
 #include <string>
@@ -35,19 +35,19 @@ struct CurriculumOptions {
 // Returns the options of `tritonsmith quickstart`.
 CurriculumOptions quickstart_options(std::uint64_t seed);
 
-struct Lesson {
+struct GeneratedTask {
   Task task;
   Program program;
   Sizes sizes;
 };
 
-// Returns variants of a lesson's task: its composition and constants at other sizes and with other
+// Returns variants of a generated task: its composition and constants at other sizes and with other
 // input values. A correct kernel must pass all of them. A variant's id says what differs.
-std::vector<Task> relatives(const Lesson& lesson, std::uint64_t seed);
+std::vector<Task> relatives(const GeneratedTask& generated, std::uint64_t seed);
 
 // Makes training tasks first, then held-out ones. It makes fewer than asked for if the grammar has
 // no more.
-std::vector<Lesson> make_lessons(const CurriculumOptions& options);
+std::vector<GeneratedTask> generate_tasks(const CurriculumOptions& options);
 std::vector<Task> make_curriculum(const CurriculumOptions& options);
 
 }  // namespace tritonsmith::curriculum

@@ -13,24 +13,24 @@ namespace tritonsmith::curriculum {
 namespace {
 
 // The whole default curriculum, made once for all tests.
-const std::vector<Lesson>& whole() {
-  static const std::vector<Lesson> lessons = make_lessons({});
-  return lessons;
+const std::vector<GeneratedTask>& whole() {
+  static const std::vector<GeneratedTask> generated_tasks = generate_tasks({});
+  return generated_tasks;
 }
 
-std::set<std::string> forms_of(TaskSplit split, const std::vector<Lesson>& lessons) {
+std::set<std::string> forms_of(TaskSplit split, const std::vector<GeneratedTask>& generated_tasks) {
   std::set<std::string> forms;
-  for (const Lesson& each : lessons)
+  for (const GeneratedTask& each : generated_tasks)
     if (each.task.split == split) forms.insert(each.task.composition);
   return forms;
 }
 
 // Checks that no form in `some` is in `others`, with or without one of its operators, and the
 // reverse.
-void expect_apart(const std::vector<Lesson>& lessons) {
-  const auto train = forms_of(TaskSplit::train, lessons),
-             heldout = forms_of(TaskSplit::heldout, lessons);
-  for (const Lesson& each : lessons) {
+void expect_apart(const std::vector<GeneratedTask>& generated_tasks) {
+  const auto train = forms_of(TaskSplit::train, generated_tasks),
+             heldout = forms_of(TaskSplit::heldout, generated_tasks);
+  for (const GeneratedTask& each : generated_tasks) {
     const auto& others = each.task.split == TaskSplit::train ? heldout : train;
     EXPECT_FALSE(others.contains(each.task.composition)) << each.task.composition;
     for (const Expression& smaller : without_one_operator(each.program.root))
@@ -39,9 +39,10 @@ void expect_apart(const std::vector<Lesson>& lessons) {
   }
 }
 
-std::set<OperatorClasses> classes_of(TaskSplit split, const std::vector<Lesson>& lessons) {
+std::set<OperatorClasses> classes_of(TaskSplit split,
+                                     const std::vector<GeneratedTask>& generated_tasks) {
   std::set<OperatorClasses> all;
-  for (const Lesson& each : lessons)
+  for (const GeneratedTask& each : generated_tasks)
     if (each.task.split == split) all.insert(operator_classes(each.program.root));
   return all;
 }
@@ -75,9 +76,10 @@ TEST(Curriculum, KeepsHeldOutTasksApartInWhateverOrderOperatorsAreApplied) {
 }
 
 TEST(Curriculum, SplitsAlikeForEverySeedAndSelection) {
-  std::vector<Lesson> both = make_lessons({.seed = 9, .train = 300, .heldout = 0});
-  for (Lesson& each : make_lessons({.seed = 4, .train = 0, .heldout = 150})) both.push_back(each);
-  for (Lesson& each : make_lessons(quickstart_options(2))) both.push_back(each);
+  std::vector<GeneratedTask> both = generate_tasks({.seed = 9, .train = 300, .heldout = 0});
+  for (GeneratedTask& each : generate_tasks({.seed = 4, .train = 0, .heldout = 150}))
+    both.push_back(each);
+  for (GeneratedTask& each : generate_tasks(quickstart_options(2))) both.push_back(each);
   expect_apart(both);
 }
 
@@ -90,7 +92,7 @@ TEST(Curriculum, UsesMoreThanThirtyOperatorsElementByElement) {
     seen.insert(tree.op);
     for (const Expression& child : tree.children) visit(child);
   };
-  for (const Lesson& each : whole()) visit(each.program.root);
+  for (const GeneratedTask& each : whole()) visit(each.program.root);
   for (const Operator& op : all_operators())
     EXPECT_TRUE(seen.contains(op.op) || op.op == Op::core_value) << op.name;
 }
@@ -105,9 +107,10 @@ TEST(Curriculum, IsTheSameForTheSameSeed) {
 }
 
 TEST(Curriculum, GivesEveryCompositionAtBothScales) {
-  const auto lessons = make_lessons({.seed = 6, .train = 60, .heldout = 0, .scale = Scales::both});
-  ASSERT_EQ(lessons.size(), 120U);
-  for (const Lesson& each : lessons) {
+  const auto generated_tasks =
+      generate_tasks({.seed = 6, .train = 60, .heldout = 0, .scale = Scales::both});
+  ASSERT_EQ(generated_tasks.size(), 120U);
+  for (const GeneratedTask& each : generated_tasks) {
     const std::size_t elements = total_elements(each.program, each.sizes);
     if (each.task.scale == TaskScale::small)
       EXPECT_LE(elements, 8192U) << each.task.id;
@@ -118,24 +121,25 @@ TEST(Curriculum, GivesEveryCompositionAtBothScales) {
 
 TEST(Curriculum, HasIdsOfItsOwnForAllTasks) {
   std::set<std::string> ids;
-  for (const Lesson& each : whole()) EXPECT_TRUE(ids.insert(each.task.id).second) << each.task.id;
+  for (const GeneratedTask& each : whole())
+    EXPECT_TRUE(ids.insert(each.task.id).second) << each.task.id;
 }
 
 TEST(Curriculum, HasNoTaskWhoseOutputsAreAllNearlyEqual) {
-  const auto& lessons = whole();
-  for (std::size_t i = 0; i < lessons.size(); i += 40)
-    EXPECT_FALSE(is_nearly_constant(try_out(lessons[i].program, 4, 48, Rng(7, "test", i))))
-        << lessons[i].task.composition;
+  const auto& generated_tasks = whole();
+  for (std::size_t i = 0; i < generated_tasks.size(); i += 40)
+    EXPECT_FALSE(is_nearly_constant(try_out(generated_tasks[i].program, 4, 48, Rng(7, "test", i))))
+        << generated_tasks[i].task.composition;
 }
 
 TEST(Quickstart, HasAHundredHeldOutTasksOfThreeOperators) {
-  const auto lessons = make_lessons(quickstart_options(1));
-  const auto heldout = std::count_if(lessons.begin(), lessons.end(), [](const Lesson& each) {
-    return each.task.split == TaskSplit::heldout;
-  });
+  const auto generated_tasks = generate_tasks(quickstart_options(1));
+  const auto heldout = std::count_if(
+      generated_tasks.begin(), generated_tasks.end(),
+      [](const GeneratedTask& each) { return each.task.split == TaskSplit::heldout; });
   EXPECT_GE(heldout, 100);
-  EXPECT_GE(lessons.size() - static_cast<std::size_t>(heldout), 1500U);
-  for (const Lesson& each : lessons) {
+  EXPECT_GE(generated_tasks.size() - static_cast<std::size_t>(heldout), 1500U);
+  for (const GeneratedTask& each : generated_tasks) {
     EXPECT_LE(operator_count(each.program.root), 3);
     EXPECT_LE(each.program.inputs.size(), 2U);
   }
@@ -168,16 +172,16 @@ TEST(Options, RefuseAnUnknownFamily) {
 }
 
 TEST(Relatives, KeepTheCompositionAndChangeSizesAndInputs) {
-  for (const Lesson& lesson : make_lessons({.train = 40, .heldout = 0})) {
-    const std::vector<Task> tasks = relatives(lesson, 1);
-    ASSERT_GE(tasks.size(), 3u) << lesson.task.id;
-    std::set<std::string> sources = {lesson.task.source};
+  for (const GeneratedTask& generated : generate_tasks({.train = 40, .heldout = 0})) {
+    const std::vector<Task> tasks = relatives(generated, 1);
+    ASSERT_GE(tasks.size(), 3u) << generated.task.id;
+    std::set<std::string> sources = {generated.task.source};
     for (const Task& task : tasks) {
-      EXPECT_EQ(task.composition, lesson.task.composition);
+      EXPECT_EQ(task.composition, generated.task.composition);
       EXPECT_TRUE(sources.insert(task.source).second) << task.id << "\n" << task.source;
     }
-    EXPECT_NE(tasks[0].instruction, lesson.task.instruction) << "other sizes";
-    EXPECT_EQ(tasks.back().instruction, lesson.task.instruction) << "other inputs, equal sizes";
+    EXPECT_NE(tasks[0].instruction, generated.task.instruction) << "other sizes";
+    EXPECT_EQ(tasks.back().instruction, generated.task.instruction) << "other inputs, equal sizes";
   }
 }
 

@@ -153,13 +153,13 @@ TEST(StepRecord, ComesBackFromItsJsonWithoutWhatIsNoNumber) {
   EXPECT_EQ(metric_of(*again, "odd"), std::nullopt);
 }
 
-TEST(PlaceOfAnError, HasOneFormAndIsToldOnce) {
+TEST(PositionOfAnError, HasOneFormAndIsToldOnce) {
   VerdictError error{.error_class = ErrorClass::syntax_error,
                      .message = "this is not Python",
                      .excerpt = "def f(:",
                      .line = 7};
-  EXPECT_EQ(place_words(error), "line 7: def f(:");
-  EXPECT_EQ(place_words(error, "relu.py"), "relu.py, line 7: def f(:");
+  EXPECT_EQ(position_words(error), "line 7: def f(:");
+  EXPECT_EQ(position_words(error, "relu.py"), "relu.py, line 7: def f(:");
   EXPECT_EQ(placed_message(error), "this is not Python (line 7: def f(:)");
   error.message = "reads 3 elements past `x` at line 7 (element 22 of 20)";
   EXPECT_EQ(placed_message(error), error.message);
@@ -167,7 +167,7 @@ TEST(PlaceOfAnError, HasOneFormAndIsToldOnce) {
   EXPECT_EQ(placed_message(error), "it stands beside line 71 (line 7: def f(:)");
   error.line = 0;
   EXPECT_EQ(placed_message(error), error.message);
-  EXPECT_EQ(place_words(error, "relu.py"), "");
+  EXPECT_EQ(position_words(error, "relu.py"), "");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::string failure_of(const Verdict& verdict) {
   return fmt::format("stage {}", name_of(verdict.stage));
 }
 
-std::string place_words(const VerdictError& error, std::string_view file) {
+std::string position_words(const VerdictError& error, std::string_view file) {
   if (error.line <= 0) return {};
   std::string text = fmt::format("{}{}line {}", file, file.empty() ? "" : ", ", error.line);
   if (!error.excerpt.empty()) text += ": " + error.excerpt;
@@ -93,7 +93,7 @@ std::string placed_message(const VerdictError& error) {
       at != std::string::npos && error.message.find_first_of("0123456789", at + line.size()) !=
                                      at + line.size();  // line 7 is not line 71
   if (error.line <= 0 || is_told) return error.message;
-  return fmt::format("{} ({})", error.message, place_words(error));
+  return fmt::format("{} ({})", error.message, position_words(error));
 }
 
 std::string_view words_for(ErrorClass error) {

@@ -1,5 +1,6 @@
 // Why a candidate was not accepted, in one name: what tables count, each sample once. The same in a
-// few words, for lists that people read, and the place of an error in one form for all who show it.
+// few words, for lists that people read, and the position of an error in one form for all who show
+// it.
 #pragma once
 
 #include <string>
@@ -12,11 +13,11 @@ namespace tritonsmith {
 // reached. Empty where the verdict accepts.
 std::string failure_of(const Verdict& verdict);
 
-// The error's place: "line 7: def f(:", or "relu.py, line 7: def f(:" with a file. Empty if the line
-// is unknown.
-std::string place_words(const VerdictError& error, std::string_view file = "");
-// The error's message with its place: "invalid syntax (line 7: def f(:)". A message that names the
-// line itself stays as it is.
+// The error's position: "line 7: def f(:", or "relu.py, line 7: def f(:" with a file. Empty if the
+// line is unknown.
+std::string position_words(const VerdictError& error, std::string_view file = "");
+// The error's message with its position: "invalid syntax (line 7: def f(:)". A message that names
+// the line itself stays as it is.
 std::string placed_message(const VerdictError& error);
 
 // The class in a few words, as "wrong values". They complete a line such as "attempt 3: ...".

@@ -1,5 +1,5 @@
 // Kernel: a candidate's Python source, extracted from a completion. It also says where the source
-// and the plan before it stand in the completion.
+// and the thinking before it stand in the completion.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct Span {
 struct Kernel {
   std::string source;  // empty if the completion has none; `findings` then says why
   Span code_bytes, code_tokens;
-  Span plan_bytes, plan_tokens;   // the thinking before the code; empty if there is none
-  std::vector<Finding> findings;  // ambiguous or missing blocks
+  Span thinking_bytes, thinking_tokens;  // the thinking before the code; empty if there is none
+  std::vector<Finding> findings;         // ambiguous or missing blocks
 };
 
 }  // namespace tritonsmith

@@ -76,7 +76,7 @@ inline constexpr auto enum_names<Fault> = names<Fault>({{Fault::none, "none"},
                                                         {Fault::candidate, "candidate"},
                                                         {Fault::infrastructure, "infrastructure"}});
 
-// Why a candidate went no further, with the place in its source.
+// Why a candidate went no further, with the location in its source.
 struct VerdictError {
   ErrorClass error_class = ErrorClass::unknown;
   std::string message;

@@ -193,11 +193,11 @@ Result<ExportCounts> export_examples(const std::filesystem::path& file, ExampleL
     return NextRow([reader, layout]() -> Result<std::optional<Json>> {
       TRY_ASSIGN(const auto row, reader->next());
       if (!row) return std::nullopt;
-      if (!row->problem.empty()) return fail("{}: {}", row->place, row->problem);
+      if (!row->problem.empty()) return fail("{}: {}", row->location, row->problem);
       const auto example = example_from_json(row->value);
-      if (!example) return tl::unexpected(example.error().within(row->place));
+      if (!example) return tl::unexpected(example.error().within(row->location));
       auto out = example_in_layout(*example, layout);
-      if (!out) return tl::unexpected(out.error().within(row->place));
+      if (!out) return tl::unexpected(out.error().within(row->location));
       return *std::move(out);
     });
   };

@@ -26,10 +26,10 @@ Result<ImportCounts> import_rows(const ImportOptions& options, const TakeRow& ta
   TRY_ASSIGN(const Dataset dataset, find_dataset(options.from));
   TRY_ASSIGN(const auto rows, read_rows(dataset));
   ImportCounts counts;
-  const auto refuse = [&](const std::string& place, const std::string& why) -> Status {
-    if (options.on_bad == OnBadRow::stop) return fail("{}: {}", place, why);
+  const auto refuse = [&](const std::string& location, const std::string& why) -> Status {
+    if (options.on_bad == OnBadRow::stop) return fail("{}: {}", location, why);
     ++counts.bad;
-    if (options.skipped) options.skipped(place, why);
+    if (options.skipped) options.skipped(location, why);
     return ok();
   };
   while (options.limit == 0 || counts.written < options.limit) {
@@ -37,14 +37,14 @@ Result<ImportCounts> import_rows(const ImportOptions& options, const TakeRow& ta
     if (!row) break;
     ++counts.rows;
     if (!row->problem.empty()) {
-      TRY(refuse(row->place, row->problem));
+      TRY(refuse(row->location, row->problem));
       continue;
     }
     const RowContext context{.dataset = options.name.empty() ? dataset.name : options.name,
                              .licence = dataset.licence,
                              .number = counts.rows};
     if (const Status taken = take(row->value, context, counts); !taken)
-      TRY(refuse(row->place, taken.error().message));
+      TRY(refuse(row->location, taken.error().message));
   }
   if (counts.written == 0 && counts.bad == 0)
     return fail("{}: holds no rows", options.from.path.string());

@@ -21,7 +21,7 @@ struct ImportOptions {
   std::size_t limit = 0;  // at most so many rows are written; 0: all
   ExampleOptions examples;
   // Told of each row that is skipped.
-  std::function<void(const std::string& place, const std::string& why)> skipped = {};
+  std::function<void(const std::string& location, const std::string& why)> skipped = {};
 };
 
 struct ImportCounts {

@@ -167,8 +167,8 @@ class JsonRows : public RowReader {
 
   Row row_of(const std::string& text) const {
     Row row{.value = nullptr,
-            .place = form_ == Form::lines ? fmt::format("{}:{}", name_, line_)
-                                          : fmt::format("{}, row {}", name_, number_),
+            .location = form_ == Form::lines ? fmt::format("{}:{}", name_, line_)
+                                             : fmt::format("{}, row {}", name_, number_),
             .problem = {}};
     auto json = parse_json(text);
     if (!json) {

@@ -13,7 +13,7 @@ namespace tritonsmith::datasets {
 
 inline constexpr std::size_t kMaxRowBytes = std::size_t{512} << 20;
 
-// `name` is what places and errors call the file.
+// `name` is what locations and errors call the file.
 std::unique_ptr<RowReader> read_json_rows(std::unique_ptr<ByteSource> source, std::string name,
                                           std::size_t max_row_bytes = kMaxRowBytes);
 

@@ -55,14 +55,14 @@ TEST(JsonRows, ReadsOneObjectALine) {
   const ReadRows read = read_text("{\"a\": 1}\n\n{\"a\": 2}");
   ASSERT_EQ(read.rows.size(), 2U);
   EXPECT_EQ(read.rows[1].value, Json({{"a", 2}}));
-  EXPECT_EQ(read.rows[1].place, "rows.json:3");
+  EXPECT_EQ(read.rows[1].location, "rows.json:3");
 }
 
 TEST(JsonRows, ReadsAnArrayWhoseStringsHoldBrackets) {
   const ReadRows read = read_text(R"([ {"a": "]},{\"["}, {"a": [1, {"b": 2}]} ])");
   ASSERT_EQ(read.rows.size(), 2U) << read.error;
   EXPECT_EQ(read.rows[0].value["a"], "]},{\"[");
-  EXPECT_EQ(read.rows[1].place, "rows.json, row 2");
+  EXPECT_EQ(read.rows[1].location, "rows.json, row 2");
 }
 
 TEST(JsonRows, GoesOnAfterALineThatIsNoJson) {

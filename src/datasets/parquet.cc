@@ -15,7 +15,7 @@ constexpr const char* kName = "libtritonsmith_parquet.so";
 
 // The library of an installed program lies beside the folder of the program, that of a build where
 // the build put it.
-std::vector<std::string> places() {
+std::vector<std::string> paths() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   return {(program.parent_path().parent_path() / "lib" / kName).string(),
@@ -24,17 +24,17 @@ std::vector<std::string> places() {
 
 Result<const parquet::Library*> load() {
   std::string why;
-  for (const std::string& place : places()) {
-    if (::access(place.c_str(), R_OK) != 0) continue;
+  for (const std::string& path : paths()) {
+    if (::access(path.c_str(), R_OK) != 0) continue;
     // It stays loaded: Arrow has threads that end with the process.
-    void* const handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
       why = ::dlerror();
       continue;
     }
     const auto entry = reinterpret_cast<parquet::Entry>(::dlsym(handle, parquet::kEntry));
     if (entry != nullptr && entry()->interface == parquet::kInterface) return entry();
-    why = place + " belongs to another version of this program";
+    why = path + " belongs to another version of this program";
   }
   const std::string advice =
       "Parquet needs Apache Arrow; install it: pip install pyarrow==" TRITONSMITH_PYARROW;

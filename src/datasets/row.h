@@ -10,9 +10,9 @@
 namespace tritonsmith::datasets {
 
 struct Row {
-  Json value;           // an object
-  std::string place;    // "train.jsonl:7" (line) or "train.parquet, row 7", both from 1
-  std::string problem;  // not empty: this row could not be read, and later ones can
+  Json value;            // an object
+  std::string location;  // "train.jsonl:7" (line) or "train.parquet, row 7", both from 1
+  std::string problem;   // not empty: this row could not be read, and later ones can
 };
 
 class RowReader {

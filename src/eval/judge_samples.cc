@@ -175,14 +175,14 @@ class FolderSession {
                           .policy = std::string(name_of(options_.policy)),
                           .seconds = seconds,
                           .parsed = 0};
-    std::map<const Task*, std::size_t> places;
+    std::map<const Task*, std::size_t> indices;
     std::vector<TaskVerdicts> tasks;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       if (!verdicts_[i]) continue;
       const Task& task = *samples_[i].task;
-      const auto [place, is_new] = places.emplace(&task, tasks.size());
+      const auto [entry, is_new] = indices.emplace(&task, tasks.size());
       if (is_new) tasks.push_back(first_of(task));
-      TaskVerdicts& verdicts = tasks[place->second];
+      TaskVerdicts& verdicts = tasks[entry->second];
       verdicts.sampled.push_back({.verdicts = {*verdicts_[i]}, .tokens = {0}});
       for (const std::string& mark : marks_in(verdicts_[i]->findings))
         if (std::ranges::find(verdicts.marks, mark) == verdicts.marks.end())

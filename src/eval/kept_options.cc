@@ -31,7 +31,7 @@ Result<bool> differs_from_kept(const std::filesystem::path& directory, const Jso
   bool differs = false;
   for (const auto& [name, value] : options.items()) {
     const Json old = before->is_object() ? before->value(name, Json()) : Json();
-    // A model that is gone from its place may have been moved.
+    // A model that is gone from its folder may have been moved.
     const bool is_moved =
         name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
     if (old == value || is_moved) continue;

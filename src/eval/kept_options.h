@@ -37,7 +37,7 @@ Status keep_options(const std::filesystem::path& directory, const Json& options)
 // nothing differs.
 Result<bool> differs_from_kept(const std::filesystem::path& directory, const Json& options,
                                const std::set<std::string>& changeable);
-// Writes `options` in the place of those of an earlier call.
+// Writes `options` in place of those of an earlier call.
 Status replace_options(const std::filesystem::path& directory, const Json& options);
 
 }  // namespace tritonsmith::eval

@@ -21,7 +21,7 @@ struct ProblemVerdict {
 bool has_result(const Verdict& verdict);
 
 // Returns the file of one level. Problems keep the order of `verdicts`: KernelBench's analysis
-// pairs them with the times of its baselines by their place.
+// pairs them with the times of its baselines by their position.
 std::string kernelbench_results(std::span<const ProblemVerdict> verdicts);
 
 }  // namespace tritonsmith::eval

@@ -36,16 +36,16 @@ std::string laxer_policies(const Rule& rule, Policy policy) {
 // Adds what one rule finds in a piece of source whose first line is the file's line after `before`.
 void add_findings(const Candidate& candidate, const Rule& rule, Policy policy, int before,
                   std::vector<Finding>& findings) {
-  Places places(candidate);
-  rule.find(candidate, places);
-  auto found = places.all();
-  std::ranges::stable_sort(found, {}, &Places::Place::line);
+  Matches matches(candidate);
+  rule.find(candidate, matches);
+  auto found = matches.all();
+  std::ranges::stable_sort(found, {}, &Matches::Match::line);
   found.resize(std::min(found.size(), kMostPerRule));
-  for (const auto& place : found)
+  for (const auto& match : found)
     findings.push_back({.rule = std::string(rule.name),
                         .severity = rule.severity(policy),
-                        .line = place.line == 0 ? 0 : place.line + before,
-                        .message = place.message});
+                        .line = match.line == 0 ? 0 : match.line + before,
+                        .message = match.message});
 }
 
 // Adds to each message which policy may allow it. No policy allows a file without a kernel.

@@ -72,13 +72,13 @@ Severity Rule::severity(Policy policy) const {
   return strict;
 }
 
-void Places::add(NodeId node, std::string message) {
+void Matches::add(NodeId node, std::string message) {
   add_line(candidate_.tree[node].line, std::move(message));
 }
 
-void Places::add_line(int line, std::string message) {
-  if (std::ranges::find(places_, line, &Place::line) == places_.end())
-    places_.push_back({line, std::move(message)});
+void Matches::add_line(int line, std::string message) {
+  if (std::ranges::find(matches_, line, &Match::line) == matches_.end())
+    matches_.push_back({line, std::move(message)});
 }
 
 bool is_about_the_file(std::string_view rule) {
@@ -92,13 +92,13 @@ bool is_or_is_in(std::string_view path, std::string_view name) {
   return path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '.');
 }
 
-void find_uses_of(const Candidate& candidate, Places& places,
+void find_uses_of(const Candidate& candidate, Matches& matches,
                   std::span<const std::string_view> names, std::string_view why) {
   for (const Use& use : candidate.uses)
     if (use.imported &&
         std::ranges::any_of(names, [&](auto name) { return is_or_is_in(use.path, name); }) &&
         !is_idle_import(candidate, use))
-      places.add(use.node, fmt::format("`{}` {}", use.path, why));
+      matches.add(use.node, fmt::format("`{}` {}", use.path, why));
 }
 
 }  // namespace tritonsmith::inspect

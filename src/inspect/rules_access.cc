@@ -115,7 +115,7 @@ bool is_compared_with(const Candidate& candidate, const Use& use) {
 
 // Reports `__class__`. type(self).__class__.__name__ and similar expressions only print. Any other
 // use of a class may reach further.
-void find_classes_of_objects(const Candidate& candidate, Places& places) {
+void find_classes_of_objects(const Candidate& candidate, Matches& matches) {
   const bool own_super = candidate.only_calls("super");
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
@@ -127,17 +127,17 @@ void find_classes_of_objects(const Candidate& candidate, Places& places) {
         whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
         candidate.text(tree.child(tree[whole].parent, "attribute")) == "__name__";
     if (!only_named && !(own_super && is_given_to_super(candidate, id)))
-      places.add(id, "`__class__` looks into the process that runs it");
+      matches.add(id, "`__class__` looks into the process that runs it");
   }
 }
 
 }  // namespace
 
-void find_dynamic_code(const Candidate& candidate, Places& places) {
-  find_builtins_as_values(candidate, places);
-  find_computed_kernel_texts(candidate, places);
+void find_dynamic_code(const Candidate& candidate, Matches& matches) {
+  find_builtins_as_values(candidate, matches);
+  find_computed_kernel_texts(candidate, matches);
   find_uses(
-      candidate, places,
+      candidate, matches,
       {"runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill", "cloudpickle",
        "builtins.eval", "builtins.exec", "builtins.compile", "builtins.__import__"},
       "brings in code that cannot be inspected");
@@ -148,11 +148,11 @@ void find_dynamic_code(const Candidate& candidate, Places& places) {
         std::ranges::any_of(kMakers, [&](auto maker) { return is_or_is_in(use.path, maker); });
     if (use.imported && makes && !candidate.names.imports().contains(use.node) &&
         !is_compared_with(candidate, use))
-      places.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
+      matches.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
   }
-  find_uses(candidate, places, {"functools.singledispatch", "functools.singledispatchmethod"},
+  find_uses(candidate, matches, {"functools.singledispatch", "functools.singledispatchmethod"},
             "runs annotations that are text as code; ask `isinstance` instead");
-  find_uses(candidate, places,
+  find_uses(candidate, matches,
             {"typing.get_type_hints", "typing.ForwardRef", "typing._eval_type",
              "typing_extensions.get_type_hints", "inspect.get_annotations", "annotationlib",
              "sympy", "timeit", "cProfile", "profile", "pdb", "bdb", "doctest", "trace", "jinja2",
@@ -160,11 +160,11 @@ void find_dynamic_code(const Candidate& candidate, Places& places) {
             "runs text as code");
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, "importlib") && !only_asks_for_modules(use.path))
-      places.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
+      matches.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
 }
 
-void find_introspection(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
+void find_introspection(const Candidate& candidate, Matches& matches) {
+  find_uses(candidate, matches,
             {"gc",
              "logging.Logger.manager",
              "logging.root",
@@ -189,17 +189,17 @@ void find_introspection(const Candidate& candidate, Places& places) {
              "tracemalloc",
              "weakref"},
             "looks into the process that runs it");
-  find_names_in_strings(candidate, places);
-  find_inner_attributes(candidate, places);
+  find_names_in_strings(candidate, matches);
+  find_inner_attributes(candidate, matches);
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, "inspect") && !asks_for_a_signature(candidate, use) &&
         !is_idle_import(candidate, use))
-      places.add(use.node, fmt::format("`{}` looks into the process that runs it", use.path));
-  find_classes_of_objects(candidate, places);
+      matches.add(use.node, fmt::format("`{}` looks into the process that runs it", use.path));
+  find_classes_of_objects(candidate, matches);
 }
 
-void find_namespace_access(const Candidate& candidate, Places& places) {
-  find_builtin_calls(candidate, places, {"globals", "locals", "vars", "breakpoint"},
+void find_namespace_access(const Candidate& candidate, Matches& matches) {
+  find_builtin_calls(candidate, matches, {"globals", "locals", "vars", "breakpoint"},
                      "reaches variables in a roundabout way");
   for (const Use& use : candidate.uses) {
     constexpr auto kHarmless =
@@ -207,18 +207,18 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
     const bool everything = candidate.tree.is(use.node, "wildcard_import");
     if (everything &&
         std::ranges::none_of(kHarmless, [&](auto name) { return is_or_is_in(use.path, name); }))
-      places.add(use.node, fmt::format("`{}` hides what is used", use.path));
+      matches.add(use.node, fmt::format("`{}` hides what is used", use.path));
     if (last_part(use.path) == "__dict__")
-      places.add(use.node, "`__dict__` reaches attributes in a roundabout way");
+      matches.add(use.node, "`__dict__` reaches attributes in a roundabout way");
     const bool imports = use.path == "importlib.import_module";
     if ((use.path != "getattr" && !imports) || !use.called) continue;
     const auto arguments =
         candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
     if (imports && (arguments.empty() || literal_text(candidate.tree, arguments[0]).empty()))
-      places.add(use.node, "imports a module whose name is computed");
+      matches.add(use.node, "imports a module whose name is computed");
     if (arguments.size() < 2 || !literal_text(candidate.tree, arguments[1]).empty()) continue;
     if (candidate.names.resolve(arguments[0]).imported)
-      places.add(use.node, "`getattr` with a computed name hides what is used");
+      matches.add(use.node, "`getattr` with a computed name hides what is used");
   }
 }
 
@@ -240,7 +240,7 @@ NodeId first_argument(const Candidate& candidate, const Use& use) {
 
 // Calls such as setattr(torch, ...), type.__setattr__(torch.cuda.Event, ...) and
 // torch.__dict__.update(...).
-void find_patching_calls(const Candidate& candidate, Places& places) {
+void find_patching_calls(const Candidate& candidate, Matches& matches) {
   constexpr auto kSetters =
       std::to_array<std::string_view>({"setattr", "delattr", "type.__setattr__", "type.__delattr__",
                                        "object.__setattr__", "object.__delattr__"});
@@ -249,18 +249,18 @@ void find_patching_calls(const Candidate& candidate, Places& places) {
     const std::size_t dictionary = use.path.find(".__dict__.");
     if (dictionary != std::string::npos && use.imported && !use.path.ends_with(".get") &&
         !use.path.ends_with("s"))  // keys, items, values
-      places.add(use.node, fmt::format("`{}` changes what is not the candidate's", use.path));
+      matches.add(use.node, fmt::format("`{}` changes what is not the candidate's", use.path));
     if (std::ranges::find(kSetters, use.path) == kSetters.end()) continue;
     const NodeId first = first_argument(candidate, use);
     if (first == kNoNode) continue;
     const Name target = candidate.names.resolve(first);
     if (target.imported)
-      places.add(use.node, fmt::format("`{}` is not the candidate's to change", target.path));
+      matches.add(use.node, fmt::format("`{}` is not the candidate's to change", target.path));
   }
 }
 
 // Assignments such as vars(torch.cuda)["Event"] = ... and globals()["tolerance"] = ...
-void find_patched_namespaces(const Candidate& candidate, Places& places) {
+void find_patched_namespaces(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "assignment") || !candidate.is_live(id)) continue;
@@ -269,48 +269,48 @@ void find_patched_namespaces(const Candidate& candidate, Places& places) {
     const std::string path =
         candidate.names.resolve(tree.child(tree.child(left, "value"), "function")).path;
     if (path == "vars" || path == "globals" || path == "locals")
-      places.add(id, fmt::format("`{}()` is written to", path));
+      matches.add(id, fmt::format("`{}()` is written to", path));
   }
 }
 
 }  // namespace
 
-void find_monkeypatches(const Candidate& candidate, Places& places) {
+void find_monkeypatches(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses) {
     const bool attribute =
         candidate.tree.is(use.node, "attribute") || candidate.tree.is(use.node, "call");
     const bool flag =
         is_or_is_in(use.path, "torch.backends") || is_or_is_in(use.path, "os.environ");
     if (use.assigned && use.imported && attribute && !flag)
-      places.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
+      matches.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
     const bool own = use.path.starts_with("self.") || use.path.starts_with("ModelNew.");
     if (use.assigned && attribute && !use.imported && !own && judges_call(last_part(use.path)) &&
         becomes_function(candidate, use))
-      places.add(use.node, fmt::format("`{}` makes a tensor answer otherwise", use.path));
+      matches.add(use.node, fmt::format("`{}` makes a tensor answer otherwise", use.path));
   }
-  find_patching_calls(candidate, places);
-  find_patched_namespaces(candidate, places);
-  find_uses(candidate, places, {"unittest.mock", "mock", "ctypes.pythonapi", "gorilla", "wrapt"},
+  find_patching_calls(candidate, matches);
+  find_patched_namespaces(candidate, matches);
+  find_uses(candidate, matches, {"unittest.mock", "mock", "ctypes.pythonapi", "gorilla", "wrapt"},
             "changes what is not the candidate's");
 }
 
-void find_environment_writes(const Candidate& candidate, Places& places) {
+void find_environment_writes(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses)
     if (use.imported && is_environment_write(use) && !turns_a_knob(candidate, use))
-      places.add(use.node, "changes the environment");
+      matches.add(use.node, "changes the environment");
 }
 
-void find_environment_reads(const Candidate& candidate, Places& places) {
+void find_environment_reads(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses) {
     const bool reads = is_or_is_in(use.path, "os.environ") || use.path == "os.getenv";
     if (use.imported && reads && !is_environment_write(use))
-      places.add(use.node, "depends on the environment, which a judge empties");
+      matches.add(use.node, "depends on the environment, which a judge empties");
   }
 }
 
-void find_clock_reads(const Candidate& candidate, Places& places) {
+void find_clock_reads(const Candidate& candidate, Matches& matches) {
   find_uses(
-      candidate, places,
+      candidate, matches,
       {"time", "timeit", "datetime", "torch.cuda.Event", "torch.utils.benchmark", "torch.profiler"},
       "measures time, which is the judge's to do");
 }

@@ -29,7 +29,7 @@ bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
   if (use.assigned) return false;
   if (is_name_of_generated_code(use.path) || is_idle_import(candidate, use)) return true;
   if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
-  // A use of an imported module is examined at the place of that use.
+  // A use of an imported module is examined at the position of that use.
   return candidate.names.imports().contains(use.node) &&
          std::ranges::find(kModules, use.path) != kModules.end();
 }
@@ -54,13 +54,13 @@ bool is_compiler_setting(std::string_view path) {
 
 }  // namespace
 
-void find_compiled_functions(const Candidate& candidate, Places& places) {
+void find_compiled_functions(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses)
     if (use.imported && decorates_a_function(candidate, use))
-      places.add(use.node, "a function that torch.compile compiles may not be called");
+      matches.add(use.node, "a function that torch.compile compiles may not be called");
 }
 
-void find_torch_compilers(const Candidate& candidate, Places& places) {
+void find_torch_compilers(const Candidate& candidate, Matches& matches) {
   constexpr auto kCompilers = std::to_array<std::string_view>(
       {kTorchCompile, "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
        "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
@@ -72,12 +72,12 @@ void find_torch_compilers(const Candidate& candidate, Places& places) {
         decorates_a_function(candidate, use))
       continue;
     if (use.path == kTorchCompile && candidate.names.imports().contains(use.node)) continue;
-    places.add(use.node,
-               is_compiler_setting(use.path)
-                   ? fmt::format("`{}` sets up torch's compiler, which may write no "
-                                 "kernel here; leave the setting out",
-                                 use.path)
-                   : fmt::format("`{}` lets another compiler write the kernel", use.path));
+    matches.add(use.node,
+                is_compiler_setting(use.path)
+                    ? fmt::format("`{}` sets up torch's compiler, which may write no "
+                                  "kernel here; leave the setting out",
+                                  use.path)
+                    : fmt::format("`{}` lets another compiler write the kernel", use.path));
   }
 }
 
@@ -144,7 +144,7 @@ bool is_own_operator(const Candidate& candidate, const Use& use) {
 
 }  // namespace
 
-void find_operator_table_uses(const Candidate& candidate, Places& places) {
+void find_operator_table_uses(const Candidate& candidate, Matches& matches) {
   constexpr std::string_view table = "torch.ops";
   const std::set<std::string> own = own_namespaces(candidate);
   for (const Use& use : candidate.uses) {
@@ -155,7 +155,7 @@ void find_operator_table_uses(const Candidate& candidate, Places& places) {
                         own.contains(inner.substr(0, dot)) &&
                         !candidate.names.imports().contains(use.node);
     if (!is_own)
-      places.add(use.node, fmt::format("`{}` calls operators past their names", use.path));
+      matches.add(use.node, fmt::format("`{}` calls operators past their names", use.path));
   }
 }
 
@@ -196,7 +196,7 @@ bool asks_for_a_schema(const Candidate& candidate, const Use& use) {
 
 }  // namespace
 
-void find_hidden_dispatch(const Candidate& candidate, Places& places) {
+void find_hidden_dispatch(const Candidate& candidate, Matches& matches) {
   constexpr auto kInner = std::to_array<std::string_view>({"torch._C",
                                                            "torch.library",
                                                            "torch.overrides",
@@ -231,20 +231,20 @@ void find_hidden_dispatch(const Candidate& candidate, Places& places) {
                           is_name_of_generated_code(use.path) || is_idle_import(candidate, use) ||
                           asks_for_a_schema(candidate, use));
     if (use.imported && is_inner && !is_harmless && !is_own_operator(candidate, use))
-      places.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
+      matches.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
   }
   const SyntaxTree& tree = candidate.tree;
   constexpr auto kMethods = std::to_array<std::string_view>(
       {"__torch_function__", "__torch_dispatch__", "__instancecheck__", "__del__"});
   for (const Function& function : candidate.functions)
     if (std::ranges::find(kMethods, function.name) != kMethods.end())
-      places.add(function.node, fmt::format("`{}` changes what other code does", function.name));
+      matches.add(function.node, fmt::format("`{}` changes what other code does", function.name));
     else if (function.name == "__getattr__" &&
              tree.around(function.node, {"class_definition"}) == kNoNode)
-      places.add(function.node, "`__getattr__` makes up what the file defines");
+      matches.add(function.node, "`__getattr__` makes up what the file defines");
 }
 
-void find_foreign_kernels(const Candidate& candidate, Places& places) {
+void find_foreign_kernels(const Candidate& candidate, Matches& matches) {
   constexpr auto kLibraries = std::to_array<std::string_view>({"flash_attn",
                                                                "xformers",
                                                                "apex",
@@ -271,26 +271,26 @@ void find_foreign_kernels(const Candidate& candidate, Places& places) {
         kLibraries, [&](auto library) { return is_or_is_in(use.path, library); });
     if (!use.imported || !is_foreign || is_idle_import(candidate, use)) continue;
     if (!is_or_is_in(use.path, "torch") && is_optional_module(candidate, use.path)) continue;
-    places.add(use.node, fmt::format("`{}` brings kernels that others wrote", use.path));
+    matches.add(use.node, fmt::format("`{}` brings kernels that others wrote", use.path));
   }
 }
 
-void find_inline_assembly(const Candidate& candidate, Places& places) {
-  find_uses_of(candidate, places, kTritonExterns, "is not Triton's own language");
+void find_inline_assembly(const Candidate& candidate, Matches& matches) {
+  find_uses_of(candidate, matches, kTritonExterns, "is not Triton's own language");
 }
 
-void find_native_code(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
+void find_native_code(const Candidate& candidate, Matches& matches) {
+  find_uses(candidate, matches,
             {"ctypes", "cffi", "torch.utils.cpp_extension", "torch.utils.dlpack", "cupy", "numba",
              "pycuda", "cuda", "nvrtc", "llvmlite", "cython", "pybind11", "torch.cuda.cudart",
              "torch.cuda._compile_kernel", "torch.ops.load_library", "torch.ops.import_module",
              "numpy.ctypeslib", "numpy.f2py", "numpy.distutils"},
             "brings code that is not Triton");
-  find_uses_of(candidate, places, kTritonBinaries, "brings code that is not Triton");
+  find_uses_of(candidate, matches, kTritonBinaries, "brings code that is not Triton");
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, kTritonCompiler) &&
         !is_name_of_generated_code(use.path) && !is_idle_import(candidate, use))
-      places.add(use.node, fmt::format("`{}` brings code that is not Triton", use.path));
+      matches.add(use.node, fmt::format("`{}` brings code that is not Triton", use.path));
 }
 
 }  // namespace tritonsmith::inspect

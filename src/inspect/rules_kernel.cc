@@ -8,19 +8,19 @@
 
 namespace tritonsmith::inspect {
 
-void find_broken_syntax(const Candidate& candidate, Places& places) {
+void find_broken_syntax(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id)
     if (tree[id].broken)
-      return places.add(id, "this is not Python");  // the findings after it are seldom useful
+      return matches.add(id, "this is not Python");  // the findings after it are seldom useful
 }
 
 // Text that Python reads differently than a person or these rules do.
-void find_disguised_text(const Candidate& candidate, Places& places) {
+void find_disguised_text(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   const std::string& source = tree.source();
-  find_spelled_letters(candidate, places);
-  if (source.find('\0') != std::string::npos) places.add_line(0, "the file holds a NUL byte");
+  find_spelled_letters(candidate, matches);
+  if (source.find('\0') != std::string::npos) matches.add_line(0, "the file holds a NUL byte");
   for (NodeId id = 0; id < tree.size(); ++id) {
     const std::string_view text = candidate.text(id);
     if (tree.is(id, "comment") && tree[id].line <= 2) {
@@ -29,39 +29,39 @@ void find_disguised_text(const Candidate& candidate, Places& places) {
                             (text[coding + 6] == ':' || text[coding + 6] == '=');
       if (declares && text.find("utf-8") == std::string_view::npos &&
           text.find("utf8") == std::string_view::npos)
-        places.add(id, "the file declares an encoding other than UTF-8");
+        matches.add(id, "the file declares an encoding other than UTF-8");
     }
     if (tree.is(id, "identifier") && normal_identifier(text) != text)
-      places.add(id, fmt::format("`{}` is `{}` to Python", text, normal_identifier(text)));
+      matches.add(id, fmt::format("`{}` is `{}` to Python", text, normal_identifier(text)));
   }
 }
 
-void find_missing_entry_point(const Candidate& candidate, Places& places) {
+void find_missing_entry_point(const Candidate& candidate, Matches& matches) {
   if (candidate.entry_points.empty() && !candidate.defines("ModelNew"))
-    places.add_line(0, "the file does not define `ModelNew`");
+    matches.add_line(0, "the file does not define `ModelNew`");
 }
 
-void find_several_entry_points(const Candidate& candidate, Places& places) {
+void find_several_entry_points(const Candidate& candidate, Matches& matches) {
   for (std::size_t i = 1; i < candidate.entry_points.size(); ++i)
-    places.add(candidate.entry_points[i], "`ModelNew` is defined again");
+    matches.add(candidate.entry_points[i], "`ModelNew` is defined again");
 }
 
-void find_missing_kernel(const Candidate& candidate, Places& places) {
-  if (!candidate.has_kernel) places.add_line(0, "there is no `@triton.jit` kernel");
+void find_missing_kernel(const Candidate& candidate, Matches& matches) {
+  if (!candidate.has_kernel) matches.add_line(0, "there is no `@triton.jit` kernel");
 }
 
-void find_missing_launch(const Candidate& candidate, Places& places) {
+void find_missing_launch(const Candidate& candidate, Matches& matches) {
   if (!candidate.has_kernel) return;
   for (const NodeId launch : candidate.launches)
     if (candidate.is_live(launch)) return;
   for (const Function& function : candidate.functions)
     if (function.is_kernel)
-      return places.add(function.node,
-                        fmt::format("no kernel is ever launched, not even `{}`", function.name));
-  places.add_line(0, "no kernel is ever launched");
+      return matches.add(function.node,
+                         fmt::format("no kernel is ever launched, not even `{}`", function.name));
+  matches.add_line(0, "no kernel is ever launched");
 }
 
-void find_unused_kernels(const Candidate& candidate, Places& places) {
+void find_unused_kernels(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   std::map<std::string, std::vector<NodeId>> mentions;
   for (NodeId id = 0; id < tree.size(); ++id)
@@ -71,7 +71,7 @@ void find_unused_kernels(const Candidate& candidate, Places& places) {
     const bool used = std::ranges::any_of(
         mentions[function.name], [&](NodeId id) { return !tree.within(id, function.node); });
     if (!used)
-      places.add(function.node, fmt::format("the kernel `{}` is never used", function.name));
+      matches.add(function.node, fmt::format("the kernel `{}` is never used", function.name));
   }
 }
 
@@ -114,7 +114,7 @@ bool defines_swallowing_context(const Candidate& candidate) {
 
 // Reports @forgiving on a function that launches, if `def forgiving` catches the exceptions
 // of its function.
-void find_forgiving_decorators(const Candidate& candidate, Places& places) {
+void find_forgiving_decorators(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "decorator") || !candidate.is_live(id) ||
@@ -128,30 +128,30 @@ void find_forgiving_decorators(const Candidate& candidate, Places& places) {
       for (NodeId inner = function.node; inner < tree[function.node].after; ++inner)
         if (tree.is(inner, "try_statement") &&
             (swallows(tree, inner) || returns_in_finally(tree, inner)))
-          places.add(id, "a decorator catches a kernel's failure");
+          matches.add(id, "a decorator catches a kernel's failure");
     }
   }
 }
 
 }  // namespace
 
-void find_guarded_launches(const Candidate& candidate, Places& places) {
+void find_guarded_launches(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   const bool has_context = defines_swallowing_context(candidate);
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!candidate.is_live(id)) continue;
     if (tree.is(id, "try_statement") && (swallows(tree, id) || returns_in_finally(tree, id)) &&
         candidate.launches_within(tree.child(id, "body")))
-      places.add(id, "a kernel's failure is caught, so something else may take its place");
+      matches.add(id, "a kernel's failure is caught, so something else may take its place");
     if (!tree.is(id, "with_item")) continue;
     const NodeId call = tree.child(id, "value");
     const std::string path =
         candidate.names.resolve(tree.is(call, "call") ? tree.child(call, "function") : call).path;
     const bool suppresses = path.ends_with("suppress") || (has_context && candidate.defines(path));
     if (suppresses && candidate.launches_within(tree.around(id, {"with_statement"})))
-      places.add(id, "a kernel's failure is suppressed, so something else may take its place");
+      matches.add(id, "a kernel's failure is suppressed, so something else may take its place");
   }
-  find_forgiving_decorators(candidate, places);
+  find_forgiving_decorators(candidate, matches);
 }
 
 // A copy of the reference is a Model that ModelNew builds. If ModelNew is another name of NetNew,
@@ -164,7 +164,7 @@ bool builds_a_copy(const Candidate& candidate, const Use& use) {
          (builder == candidate.entry_class && builder == use.path + "New");
 }
 
-void find_reference_uses(const Candidate& candidate, Places& places) {
+void find_reference_uses(const Candidate& candidate, Matches& matches) {
   const bool own_model = candidate.defines("Model");
   for (const Use& use : candidate.uses) {
     const std::string_view name = last_part(use.path);
@@ -175,22 +175,22 @@ void find_reference_uses(const Candidate& candidate, Places& places) {
         use.imported && (is_or_is_in(use.path, "__main__") || is_or_is_in(use.path, "reference") ||
                          is_or_is_in(use.path, "task") || use.path.ends_with(".Model"));
     if (by_name || task_module)
-      places.add(use.node, fmt::format("`{}` is the reference's", use.path));
+      matches.add(use.node, fmt::format("`{}` is the reference's", use.path));
     if (builds_a_copy(candidate, use))
-      places.add(use.node, "a copy of the reference is built to compute with");
+      matches.add(use.node, "a copy of the reference is built to compute with");
   }
 }
 
-void find_judge_uses(const Candidate& candidate, Places& places) {
+void find_judge_uses(const Candidate& candidate, Matches& matches) {
   constexpr auto kJudges = std::to_array<std::string_view>(
       {"tritonsmith", "tritonsmith_guest", "kernelgym", "robust_kbench"});
   for (const Use& use : candidate.uses)
     if (use.imported &&
         std::ranges::any_of(kJudges, [&](auto judge) { return is_or_is_in(use.path, judge); }))
-      places.add(use.node, fmt::format("`{}` is the judge's", use.path));
+      matches.add(use.node, fmt::format("`{}` is the judge's", use.path));
 }
 
-void find_redefined_task_functions(const Candidate& candidate, Places& places) {
+void find_redefined_task_functions(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   constexpr auto kTask =
       std::to_array<std::string_view>({"Model", "get_inputs", "get_init_inputs"});
@@ -198,7 +198,7 @@ void find_redefined_task_functions(const Candidate& candidate, Places& places) {
     if (!tree.is(id, "class_definition") && !tree.is(id, "function_definition")) continue;
     const std::string_view name = candidate.text(tree.child(id, "name"));
     if (std::ranges::find(kTask, name) != kTask.end())
-      places.add(id, fmt::format("`{}` is the task's; this one is not used", name));
+      matches.add(id, fmt::format("`{}` is the task's; this one is not used", name));
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace tritonsmith::inspect {
 
-void find_file_access(const Candidate& candidate, Places& places) {
-  find_builtin_calls(candidate, places, {"open"}, "opens a file");
-  find_uses(candidate, places,
+void find_file_access(const Candidate& candidate, Matches& matches) {
+  find_builtin_calls(candidate, matches, {"open"}, "opens a file");
+  find_uses(candidate, matches,
             {"io.open",
              "io.FileIO",
              "codecs.open",
@@ -112,8 +112,8 @@ bool asks_for_one_process(std::string_view path) {
 
 }  // namespace
 
-void find_process_access(const Candidate& candidate, Places& places) {
-  find_builtin_calls(candidate, places, {"exit", "quit"}, "ends the process");
+void find_process_access(const Candidate& candidate, Matches& matches) {
+  find_builtin_calls(candidate, matches, {"exit", "quit"}, "ends the process");
   constexpr auto kProcesses = std::to_array<std::string_view>({"subprocess",
                                                                "multiprocessing",
                                                                "torch.multiprocessing",
@@ -162,15 +162,15 @@ void find_process_access(const Candidate& candidate, Places& places) {
                                                                "os.register_at_fork",
                                                                "os.ptrace",
                                                                "os.sched_setaffinity"});
-  find_uses_of(candidate, places, kProcesses, "reaches for processes");
+  find_uses_of(candidate, matches, kProcesses, "reaches for processes");
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, "torch.distributed") &&
         !asks_for_one_process(use.path) && !is_idle_import(candidate, use))
-      places.add(use.node, fmt::format("`{}` reaches for processes", use.path));
+      matches.add(use.node, fmt::format("`{}` reaches for processes", use.path));
 }
 
-void find_network_access(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
+void find_network_access(const Candidate& candidate, Matches& matches) {
+  find_uses(candidate, matches,
             {"socket", "socketserver", "ssl", "urllib", "urllib3", "http", "requests", "httpx",
              "aiohttp", "ftplib", "smtplib", "telnetlib", "xmlrpc", "select", "selectors",
              "huggingface_hub", "pip", "ensurepip"},
@@ -184,8 +184,8 @@ bool guards_against_threads(std::string_view path) {
          std::ranges::any_of(kGuards, [&](auto guard) { return is_or_is_in(path, guard); });
 }
 
-void find_threads(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
+void find_threads(const Candidate& candidate, Matches& matches) {
+  find_uses(candidate, matches,
             {"_thread", "concurrent", "asyncio", "queue", "sched", "trio", "gevent",
              "torch.set_num_threads"},
             "runs code beside the judged call");
@@ -195,7 +195,7 @@ void find_threads(const Candidate& candidate, Places& places) {
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, "threading") && !is_idle_import(candidate, use) &&
         (lone || !guards_against_threads(use.path)))
-      places.add(use.node, fmt::format("`{}` runs code beside the judged call", use.path));
+      matches.add(use.node, fmt::format("`{}` runs code beside the judged call", use.path));
 }
 
 }  // namespace tritonsmith::inspect

@@ -78,16 +78,16 @@ bool spells_letters_by_number(const SyntaxTree& tree, NodeId string) {
 
 // Reports a builtin that is handed over: max(texts, key=eval), @eval, reduce(getattr, names, x).
 // A name that is written here and called elsewhere hides what it is called with.
-void find_builtins_as_values(const Candidate& candidate, Places& places) {
+void find_builtins_as_values(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (const Use& use : candidate.uses) {
     if (!tree.is(use.node, "identifier") || use.assigned) continue;
     const bool runs = is_one_of(use.path, kRunners);
     const bool reads = !use.called && is_one_of(use.path, kNameReaders);
     if ((runs || reads) && !candidate.is_local(use.node))
-      places.add(use.node,
-                 runs ? fmt::format("`{}` runs code that cannot be inspected", use.path)
-                      : fmt::format("`{}` is handed over, which hides what it reads", use.path));
+      matches.add(use.node,
+                  runs ? fmt::format("`{}` runs code that cannot be inspected", use.path)
+                       : fmt::format("`{}` is handed over, which hides what it reads", use.path));
   }
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "call") || !candidate.is_live(id)) continue;
@@ -95,12 +95,12 @@ void find_builtins_as_values(const Candidate& candidate, Places& places) {
     const auto arguments = tree.children(tree.child(id, "arguments"));
     const bool picks = path == "operator.attrgetter" || path == "operator.methodcaller";
     if (picks && (arguments.empty() || literal_text(tree, arguments[0]).empty()))
-      places.add(id, fmt::format("`{}` of a computed name hides what it reads", path));
+      matches.add(id, fmt::format("`{}` of a computed name hides what it reads", path));
   }
 }
 
 // Reports async_compile.triton("name", text) whose text is not written out there.
-void find_computed_kernel_texts(const Candidate& candidate, Places& places) {
+void find_computed_kernel_texts(const Candidate& candidate, Matches& matches) {
   const bool compiles = std::ranges::any_of(candidate.uses, [](const Use& use) {
     return is_or_is_in(use.path, "torch._inductor.async_compile");
   });
@@ -110,7 +110,7 @@ void find_computed_kernel_texts(const Candidate& candidate, Places& places) {
     if (tree.is(function, "attribute") &&
         candidate.text(tree.child(function, "attribute")) == kTriton &&
         std::ranges::find(candidate.kernel_strings, id) == candidate.kernel_strings.end())
-      places.add(id, "a kernel's text is computed, so nobody can inspect it");
+      matches.add(id, "a kernel's text is computed, so nobody can inspect it");
   }
 }
 
@@ -130,16 +130,16 @@ std::string written_text(const SyntaxTree& tree, NodeId literal) {
 }  // namespace
 
 // Reports strings that name inner attributes or modules, as for getattr and format.
-void find_names_in_strings(const Candidate& candidate, Places& places) {
+void find_names_in_strings(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     const bool is_literal = tree.is(id, "string") || tree.is(id, "concatenated_string");
     if (!is_literal || !candidate.is_live(id) || is_no_name(candidate, id)) continue;
     const std::string text = literal_text(tree, id);
     if (const std::string_view name = inner_name_in(written_text(tree, id)); !name.empty())
-      places.add(id, fmt::format("`{}` in a string looks into the process that runs it", name));
+      matches.add(id, fmt::format("`{}` in a string looks into the process that runs it", name));
     if (text == "Fake" || text == "fake" || text == "faketensor")
-      places.add(id, "asks whether this is a capture");
+      matches.add(id, "asks whether this is a capture");
     const NodeId around = tree[id].parent;
     const NodeId call = tree.is(around, "argument_list") ? tree[around].parent : kNoNode;
     const bool picks =
@@ -148,40 +148,40 @@ void find_names_in_strings(const Candidate& candidate, Places& places) {
     const std::string first = text.substr(0, text.find('.'));
     if ((picks || tree.is(around, "subscript")) && is_top_module(first) && first != "torch" &&
         first != kTriton && first != "operator" && first != "io")
-      places.add(id, fmt::format("`{}` in a string names a module", first));
+      matches.add(id, fmt::format("`{}` in a string names a module", first));
   }
 }
 
-void find_inner_attributes(const Candidate& candidate, Places& places) {
+void find_inner_attributes(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
     const std::string name = normal_identifier(candidate.text(id));
     if (is_one_of(name, kInnerNames) && !is_one_of(name, kCommonAsAttribute))
-      places.add(id, fmt::format("`{}` looks into the process that runs it", name));
+      matches.add(id, fmt::format("`{}` looks into the process that runs it", name));
     // x().sys, where nobody knows what x() is.
     const NodeId whole = tree[id].parent;
     const bool is_attribute = tree.is(whole, "attribute") && tree[id].field == "attribute";
     if (is_attribute && (name == "sys" || name == "builtins" || name == "importlib") &&
         candidate.text(tree.child(whole, "object")) != "self")
-      places.add(id, fmt::format("`{}` of another object is a module of Python", name));
+      matches.add(id, fmt::format("`{}` of another object is a module of Python", name));
   }
 }
 
-void find_spelled_letters(const Candidate& candidate, Places& places) {
+void find_spelled_letters(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id)
     if (tree.is(id, "string") && spells_letters_by_number(tree, id))
-      places.add(id, "a string spells letters by their numbers");
+      matches.add(id, "a string spells letters by their numbers");
 }
 
-void find_unlisted_imports(const Candidate& candidate, Places& places) {
+void find_unlisted_imports(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses) {
     if (!candidate.names.imports().contains(use.node) || is_listed_module(use.path) ||
         guards_against_threads(use.path))
       continue;
     if (is_idle_import(candidate, use) || is_optional_import(candidate, use.node)) continue;
-    places.add(use.node, fmt::format("no kernel needs `{}`", use.path));
+    matches.add(use.node, fmt::format("no kernel needs `{}`", use.path));
   }
 }
 

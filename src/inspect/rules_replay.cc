@@ -197,7 +197,7 @@ class Keeping {
 // Reports an answer with a kept value under a condition. The condition tests whether there was
 // an earlier call.
 void find_kept_answers(const Candidate& candidate, const Function& function, const Keeping& keeping,
-                       Places& places) {
+                       Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = function.node; id < tree[function.node].after; ++id) {
     if (!tree.is(id, "return_statement") || function_around(candidate, id) != function.node)
@@ -206,10 +206,10 @@ void find_kept_answers(const Candidate& candidate, const Function& function, con
     const NodeId branch = tree.around(id, {"if_statement", "try_statement", "function_definition"});
     const bool conditional = !tree.is(branch, "function_definition");
     if (conditional && answer != kNoNode && keeping.keeps(answer))
-      places.add(id, "returns what an earlier call kept");
+      matches.add(id, "returns what an earlier call kept");
     if (tree.is(answer, "conditional_expression"))
       for (const NodeId side : tree.children(answer))
-        if (keeping.keeps(side)) places.add(id, "returns what an earlier call kept");
+        if (keeping.keeps(side)) matches.add(id, "returns what an earlier call kept");
   }
 }
 
@@ -270,7 +270,7 @@ Work work_of(const Candidate& candidate, const Function& function, const Keeping
 
 }  // namespace
 
-void find_replayed_results(const Candidate& candidate, Places& places) {
+void find_replayed_results(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   std::vector<NodeId> kept_work;
   bool works_in_each_call = false;
@@ -279,29 +279,29 @@ void find_replayed_results(const Candidate& candidate, Places& places) {
         !candidate.launches_within(function.node))
       continue;
     const Keeping keeping(candidate, function);
-    find_kept_answers(candidate, function, keeping, places);
+    find_kept_answers(candidate, function, keeping, matches);
     const Work work = work_of(candidate, function, keeping);
     works_in_each_call |= work.is_free;
     if (work.kept != kNoNode) kept_work.push_back(work.kept);
     for (NodeId id = function.node; id < tree[function.node].after; ++id)
       if (tree.is(id, "yield") && function_around(candidate, id) == function.node)
-        places.add(id, "a generator that launches keeps its outputs between calls");
+        matches.add(id, "a generator that launches keeps its outputs between calls");
   }
   // Beside work of each call, such a function may pack a weight in the first one.
   if (!works_in_each_call)
     for (const NodeId launch : kept_work)
-      places.add(launch, "is launched only if an earlier call did not");
+      matches.add(launch, "is launched only if an earlier call did not");
 }
 
-void find_external_streams(const Candidate& candidate, Places& places) {
+void find_external_streams(const Candidate& candidate, Matches& matches) {
   constexpr auto kExternal = std::to_array<std::string_view>(
       {"torch.cuda.ExternalStream", "torch.cuda.get_stream_from_external"});
-  find_uses_of(candidate, places, kExternal, "a stream that torch did not make");
+  find_uses_of(candidate, matches, kExternal, "a stream that torch did not make");
 }
 
-void find_waits(const Candidate& candidate, Places& places) {
+void find_waits(const Candidate& candidate, Matches& matches) {
   constexpr auto kWaits = std::to_array<std::string_view>({"time.sleep", "torch.cuda._sleep"});
-  find_uses_of(candidate, places, kWaits, "does nothing but take time");
+  find_uses_of(candidate, matches, kWaits, "does nothing but take time");
 }
 
 }  // namespace tritonsmith::inspect

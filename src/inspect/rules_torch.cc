@@ -18,11 +18,11 @@ struct Compute {
   bool always = false;  // not within an `if`, an `except` or similar
 };
 
-// Tells whether forward has a `return` before this place, which may or may not be taken.
-bool may_have_returned(const Candidate& candidate, NodeId place) {
+// Tells whether forward has a `return` before this position, which may or may not be taken.
+bool may_have_returned(const Candidate& candidate, NodeId position) {
   const SyntaxTree& tree = candidate.tree;
-  for (NodeId id = candidate.forward; id < place; ++id)
-    if (tree.is(id, "return_statement") && !tree.within(place, id) &&
+  for (NodeId id = candidate.forward; id < position; ++id)
+    if (tree.is(id, "return_statement") && !tree.within(position, id) &&
         tree.around(id, {"function_definition", "lambda"}) == candidate.forward)
       return true;
   return false;
@@ -59,21 +59,21 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
 
 }  // namespace
 
-void find_torch_compute(const Candidate& candidate, Places& places) {
+void find_torch_compute(const Candidate& candidate, Matches& matches) {
   for (const Compute& compute : torch_computations(candidate))
     if (compute.always)
-      places.add(compute.node, fmt::format("`{}` computes in place of a kernel", compute.what));
+      matches.add(compute.node, fmt::format("`{}` computes in place of a kernel", compute.what));
 }
 
-void find_torch_fallbacks(const Candidate& candidate, Places& places) {
+void find_torch_fallbacks(const Candidate& candidate, Matches& matches) {
   for (const Compute& compute : torch_computations(candidate))
     if (!compute.always)
-      places.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
+      matches.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
 }
 
 // Reports a choice between kernels and torch by the module's mode. The judge compares only
 // one of the two.
-void find_mode_branches(const Candidate& candidate, Places& places) {
+void find_mode_branches(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
   if (candidate.forward == kNoNode) return;
   const auto computations = torch_computations(candidate);
@@ -94,45 +94,45 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
       (tree.within(compute.node, branch) ? computes_inside : computes_outside) = true;
     if ((launches_inside && !launches_outside && computes_outside) ||
         (!launches_inside && launches_outside && computes_inside))
-      places.add(id, "kernels compute in one mode, torch in the other");
+      matches.add(id, "kernels compute in one mode, torch in the other");
   }
 }
 
-void find_result_caches(const Candidate& candidate, Places& places) {
+void find_result_caches(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
-  find_uses(candidate, places,
+  find_uses(candidate, matches,
             {"functools.lru_cache", "functools.cache", "functools.cached_property"},
             "may answer from an earlier call");
   for (NodeId id = 0; id < tree.size(); ++id)
     if (tree.is(id, "global_statement") && candidate.is_live(id))
-      places.add(id, "a global variable may carry results between calls");
+      matches.add(id, "a global variable may carry results between calls");
   if (candidate.forward == kNoNode) return;
   for (const Use& use : candidate.uses)
     if (use.assigned && use.path.starts_with("self.") && tree.within(use.node, candidate.forward))
-      places.add(use.node, fmt::format("`{}` may carry results between calls", use.path));
+      matches.add(use.node, fmt::format("`{}` may carry results between calls", use.path));
 }
 
-void find_hooks(const Candidate& candidate, Places& places) {
+void find_hooks(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses) {
     const std::string_view name = std::string_view(use.path).substr(use.path.rfind('.') + 1);
     if (use.called && name.starts_with("register_") && name.ends_with("_hook"))
-      places.add(use.node, fmt::format("`{}` hides code from forward", name));
+      matches.add(use.node, fmt::format("`{}` hides code from forward", name));
   }
 }
 
-void find_streams(const Candidate& candidate, Places& places) {
+void find_streams(const Candidate& candidate, Matches& matches) {
   find_uses(
-      candidate, places,
+      candidate, matches,
       {"torch.cuda.Stream", "torch.cuda.stream", "torch.cuda.ExternalStream", "torch.cuda.graph",
        "torch.cuda.CUDAGraph", "torch.cuda.set_stream", "torch.cuda.default_stream"},
       "is ignored: a judge runs all steps in order on one stream");
 }
 
-void find_global_flags(const Candidate& candidate, Places& places) {
+void find_global_flags(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses)
     if (use.assigned && is_or_is_in(use.path, "torch.backends"))
-      places.add(use.node, fmt::format("`{}` is ignored: a judge keeps its own flags", use.path));
-  find_uses(candidate, places,
+      matches.add(use.node, fmt::format("`{}` is ignored: a judge keeps its own flags", use.path));
+  find_uses(candidate, matches,
             {"torch.set_float32_matmul_precision", "torch.use_deterministic_algorithms",
              "torch.manual_seed", "torch.set_default_dtype", "torch.set_default_device",
              "torch.set_rng_state", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all",

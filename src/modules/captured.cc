@@ -72,19 +72,20 @@ Result<std::vector<CapturedModule>> read_capture_file(const fs::path& file) {
 }
 
 // Splits FILE:NUMBER. The number is 0 if there is none.
-std::pair<fs::path, std::size_t> split_place(std::string_view place) {
-  const std::size_t colon = place.rfind(':');
+std::pair<fs::path, std::size_t> split_location(std::string_view location) {
+  const std::size_t colon = location.rfind(':');
   std::size_t number = 0;
   if (colon != std::string_view::npos) {
-    const std::string_view digits = place.substr(colon + 1);
+    const std::string_view digits = location.substr(colon + 1);
     const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
     if (error == std::errc() && end == digits.end() && number > 0)
-      return {place.substr(0, colon), number};
+      return {location.substr(0, colon), number};
   }
-  return {place, 0};
+  return {location, 0};
 }
 
-// Returns the module that the place means: the one with the number, else the first of the target.
+// Returns the module that the location means: the one with the number, else the first of the
+// target.
 Result<CapturedModule> module_at(const fs::path& file, std::size_t number,
                                  std::string_view target) {
   TRY_ASSIGN(const auto modules, read_capture_file(file));
@@ -216,9 +217,9 @@ bool is_type(std::string_view dtype, std::string_view autocast) {
 
 }  // namespace
 
-Result<CapturedArguments> captured_arguments(std::string_view place, std::string_view target,
+Result<CapturedArguments> captured_arguments(std::string_view location, std::string_view target,
                                              const CapturedChoice& choice) {
-  const auto [file, number] = split_place(place);
+  const auto [file, number] = split_location(location);
   TRY_ASSIGN(const CapturedModule module, module_at(file, number, target));
   if (!module.init_problem.empty() && !choice.has_init)
     return fail("{}: the constructor's arguments of {} are not in it, because {}; give --init",

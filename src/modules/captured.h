@@ -60,14 +60,14 @@ struct CapturedArguments {
   std::size_t left_out = 0;  // further kinds of calls
 };
 
-// Reads the arguments of a class. `place` is FILE, or FILE:NUMBER if the file has the class with
+// Reads the arguments of a class. `location` is FILE, or FILE:NUMBER if the file has the class with
 // several constructions.
 struct CapturedChoice {
   std::size_t most_inputs = 4;  // kinds of calls
   bool has_init = false;        // the user gives the constructor's arguments
   std::string dtype;            // that the user wants the weights in
 };
-Result<CapturedArguments> captured_arguments(std::string_view place, std::string_view target,
+Result<CapturedArguments> captured_arguments(std::string_view location, std::string_view target,
                                              const CapturedChoice& choice);
 
 }  // namespace tritonsmith::modules

@@ -55,7 +55,7 @@ TEST(Captured, JoinsTheRecordsOfSeveralProcesses) {
   EXPECT_EQ(all[2].name, "Linear") << "the user's own classes come first";
 }
 
-TEST(Captured, NamesAClassByItselfOrWithItsPlace) {
+TEST(Captured, NamesAClassByItselfOrWithItsLocation) {
   const std::vector<CapturedModule> all = {block_of("64", 2), {.name = "Linear"}};
   for (const char* name : {"Block", "net/block.py:Block", "net.block:Block"}) {
     const auto chosen = chosen_modules(all, {name});

@@ -12,7 +12,7 @@ namespace {
 
 using gym::api::Judged;
 
-// A solution that a guest wrote, or did not write, of the task at this place.
+// A solution that a guest wrote, or did not write, of the task at this position.
 struct Delivered {
   std::size_t task = 0;
   WrittenPair pair;
@@ -167,7 +167,7 @@ class Run {
   std::shared_ptr<BoundedQueue<Delivered>> delivered_;
   std::optional<LineWriter> accepted_, rejected_, failures_, written_;
   std::unordered_set<std::string> done_;
-  std::map<std::uint64_t, std::string> judging_;  // the solution, by the task's place
+  std::map<std::uint64_t, std::string> judging_;  // the solution, by the task's position
   std::size_t next_ = 0, writing_ = 0;
   PairCounts counts_;
 };

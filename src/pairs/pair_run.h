@@ -3,7 +3,7 @@
 //   pairs.jsonl     accepted: task, source, kernel, origin, verdict
 //   rejected.jsonl  the same of solutions that were not accepted
 //   failures.jsonl  tasks without a solution: reason, message
-// Without a judge, written.jsonl takes the place of the first two: task, source, kernel, origin.
+// Without a judge, written.jsonl replaces the first two: task, source, kernel, origin.
 // One thread calls it.
 #pragma once
 

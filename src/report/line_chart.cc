@@ -48,10 +48,10 @@ Axis y_axis(const Chart& chart) {
   return {std::floor(axis.low / step) * step, std::ceil(axis.high / step) * step};
 }
 
-double place_x(const Axis& x, double value) {
+double scale_x(const Axis& x, double value) {
   return kLeft + x.share(value) * (kWidth - kLeft - kRight);
 }
-double place_y(const Axis& y, double value) {
+double scale_y(const Axis& y, double value) {
   return kTop + (1 - y.share(value)) * (kHeight - kTop - kBottom);
 }
 
@@ -66,7 +66,7 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
   std::string svg;
   const double y_step = chart.unit_interval ? 0.25 : nice_step(y.high - y.low, 5);
   for (const double value : ticks(y.low, y.high, y_step)) {
-    const double at = place_y(y, value);
+    const double at = scale_y(y, value);
     const std::string label = chart.unit_interval
                                   ? fmt::format("{:.0f}%", 100 * value)
                                   : fmt::format("{:.6g}", std::abs(value) < 1e-12 ? 0.0 : value);
@@ -78,7 +78,7 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
   for (const double value : ticks(std::ceil(x.low / x_step) * x_step, x.high, x_step))
     svg += fmt::format(
         R"(<text class="tick" x="{:.1f}" y="{:.1f}" text-anchor="middle">{:.6g}</text>)",
-        place_x(x, value), kHeight - kBottom + 16, value);
+        scale_x(x, value), kHeight - kBottom + 16, value);
   svg += fmt::format(R"(<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>)",
                      kWidth - kRight, kHeight - 4, escape(chart.x_label));
   return svg;
@@ -88,8 +88,8 @@ std::string path_of(const std::vector<Point>& points, const Axis& x, const Axis&
   std::string path;
   for (const Point& point : points)
     if (std::isfinite(point.y))
-      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", place_x(x, point.x),
-                          place_y(y, std::clamp(point.y, y.low, y.high)));
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", scale_x(x, point.x),
+                          scale_y(y, std::clamp(point.y, y.low, y.high)));
   return path;
 }
 

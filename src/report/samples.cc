@@ -83,20 +83,20 @@ std::string reward_table(const Sample& sample) {
   return render_table(rows);
 }
 
-std::string place_of(const Sample& sample, bool is_training) {
+std::string label_of(const Sample& sample, bool is_training) {
   const std::string member = sample.member < 0 ? "greedy" : fmt::format("sample {}", sample.member);
-  std::string place = is_training
+  std::string label = is_training
                           ? fmt::format("step {}, group {}, {}", sample.step, sample.group, member)
                           : member;
-  if (sample.turn > 0) place += fmt::format(", turn {}", sample.turn + 1);
-  return place;
+  if (sample.turn > 0) label += fmt::format(", turn {}", sample.turn + 1);
+  return label;
 }
 
 std::string render_sample(const Sample& sample) {
   const bool is_training = !sample.reward.terms.empty();
-  const std::string place = place_of(sample, is_training);
+  const std::string label = label_of(sample, is_training);
   std::string head = fmt::format("{} <span class=\"quiet\">{}</span>{}", escape(sample.task_id),
-                                 escape(place), badges(sample.verdict));
+                                 escape(label), badges(sample.verdict));
   if (is_training)
     head += fmt::format(" <span class=\"quiet\">reward {:.2f}, advantage {:+.2f}</span>",
                         sample.reward.total, sample.advantage);

@@ -23,7 +23,7 @@ namespace tritonsmith::reward {
 
 struct RewardConfig {
   Earning earning = Earning::accepted;
-  double format = 0.1;  // from kernel-coder: plan and answer stand in their tags
+  double format = 0.1;  // from kernel-coder: thinking and answer stand in their tags
   // from kernel-coder: similarity to a reference solution, if the task has one
   double similarity = 0.0;
   double compiled = 0.2;  // compiled and correct are KernelTune's stages

@@ -8,7 +8,7 @@ namespace tritonsmith::reward {
 namespace {
 
 Kernel good_kernel() {
-  return {.source = "x = 1\n", .code_bytes = {40, 46}, .plan_bytes = {10, 20}};
+  return {.source = "x = 1\n", .code_bytes = {40, 46}, .thinking_bytes = {10, 20}};
 }
 Verdict reached(bool compiled, bool accepted) {
   Verdict verdict;
@@ -91,14 +91,14 @@ TEST(Score, PaysSpeedUpToTheCapAndCoverageOfAcceptedKernelsOnly) {
   EXPECT_EQ(score({good_kernel(), reached(true, true)}, config, {})->total, 0.5) << "not timed";
 }
 
-TEST(Format, WantsPlanThenAnswer) {
+TEST(Format, WantsThinkingThenAnswer) {
   EXPECT_EQ(format_value(good_kernel()), 1);
   Kernel no_answer = good_kernel();
   no_answer.findings = {{"no_answer", Severity::note, 0, ""}};
   EXPECT_EQ(format_value(no_answer), 0.5);
-  Kernel no_plan = good_kernel();
-  no_plan.plan_bytes = {};
-  EXPECT_EQ(format_value(no_plan), 0);
+  Kernel no_thinking = good_kernel();
+  no_thinking.thinking_bytes = {};
+  EXPECT_EQ(format_value(no_thinking), 0);
 }
 
 TEST(Stages, StopPayingWhenSaturated) {

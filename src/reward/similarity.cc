@@ -50,16 +50,16 @@ class Matcher {
   Matcher(std::u32string a, std::u32string b) : a_(std::move(a)), b_(std::move(b)) {
     std::unordered_map<char32_t, int> index;
     for (int j = 0; j < size(b_); ++j) {
-      const auto [at, is_new] = index.try_emplace(b_[idx(j)], size(places_));
-      if (is_new) places_.emplace_back();
-      places_[idx(at->second)].push_back(j);
+      const auto [at, is_new] = index.try_emplace(b_[idx(j)], size(positions_));
+      if (is_new) positions_.emplace_back();
+      positions_[idx(at->second)].push_back(j);
     }
     if (b_.size() >= kAutojunkFrom)
-      for (auto& places : places_)
-        if (places.size() > b_.size() / 100 + 1) places.clear();
+      for (auto& positions : positions_)
+        if (positions.size() > b_.size() / 100 + 1) positions.clear();
     for (const char32_t character : a_) {
       const auto at = index.find(character);
-      places_of_a_.push_back(at == index.end() ? -1 : at->second);
+      positions_of_a_.push_back(at == index.end() ? -1 : at->second);
     }
     length_here_.assign(b_.size() + 1, 0);
     length_before_.assign(b_.size() + 1, 0);
@@ -96,10 +96,10 @@ class Matcher {
     std::vector<int> touched_before, touched_here;
     for (int i = region.a_begin; i < region.a_end; ++i) {
       touched_here.clear();
-      if (const int group = places_of_a_[idx(i)]; group >= 0) {
-        const std::vector<int>& places = places_[idx(group)];
-        for (auto j = std::ranges::lower_bound(places, region.b_begin);
-             j != places.end() && *j < region.b_end; ++j) {
+      if (const int group = positions_of_a_[idx(i)]; group >= 0) {
+        const std::vector<int>& positions = positions_[idx(group)];
+        for (auto j = std::ranges::lower_bound(positions, region.b_begin);
+             j != positions.end() && *j < region.b_end; ++j) {
           const int length =
               length_before_[idx(*j)] + 1;  // shifted by one: [j] is the match that ends at j - 1
           length_here_[idx(*j) + 1] = length;
@@ -130,9 +130,9 @@ class Matcher {
   }
 
   std::u32string a_, b_;
-  // For each distinct character of b: its places, or none if it is too frequent.
-  std::vector<std::vector<int>> places_;
-  std::vector<int> places_of_a_;  // for each character of a, its entry in places_, or -1
+  // For each distinct character of b: its positions, or none if it is too frequent.
+  std::vector<std::vector<int>> positions_;
+  std::vector<int> positions_of_a_;  // for each character of a, its entry in positions_, or -1
   std::vector<int> length_here_, length_before_;
 };
 

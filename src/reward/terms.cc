@@ -43,10 +43,11 @@ Fields<RewardConfig> RewardConfig::fields() {
 }
 
 double format_value(const Kernel& kernel) {
-  const bool has_plan = !kernel.plan_bytes.empty() && !has_finding(kernel, "unclosed_thinking");
+  const bool has_thinking =
+      !kernel.thinking_bytes.empty() && !has_finding(kernel, "unclosed_thinking");
   const bool has_answer = !kernel.source.empty() && !has_finding(kernel, "no_answer") &&
                           !has_finding(kernel, "unclosed_answer");
-  if (!has_plan) return 0;
+  if (!has_thinking) return 0;
   return has_answer ? 1 : 0.5;
 }
 

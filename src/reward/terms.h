@@ -27,8 +27,8 @@
 
 namespace tritonsmith::reward {
 
-// Hierarchical credit (algorithm/hierarchy.h) attributes these two terms to the completion's plan,
-// and all other terms to its code.
+// Hierarchical credit (algorithm/hierarchy.h) attributes these two terms to the completion's
+// thinking, and all other terms to its code.
 inline constexpr const char* kSpeedTerm = "speed";
 inline constexpr const char* kCoverageTerm = "coverage";
 

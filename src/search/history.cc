@@ -15,23 +15,23 @@ void History::begin(const Ask& ask) {
 
 void History::finish(Attempt attempt, double money) {
   const int number = attempt.ask.number;
-  auto& place = attempts_.at(static_cast<std::size_t>(number));
-  CHECK(!place, "attempt {} ended twice", number);
+  auto& entry = attempts_.at(static_cast<std::size_t>(number));
+  CHECK(!entry, "attempt {} ended twice", number);
   spent_.tokens += attempt.usage.prompt_tokens + attempt.usage.completion_tokens;
   spent_.money += money;
   spent_.judgements += !attempt.kernel.empty() && attempt.same_as == kNone ? 1 : 0;
-  place = std::move(attempt);
+  entry = std::move(attempt);
   finished_.push_back(number);
-  if (is_below_triton(place->ask.kind)) return;
+  if (is_below_triton(entry->ask.kind)) return;
   ++since_best_;
-  if (!place->verdict.accepted || (best_ && !is_better(*place, *this->attempt(*best_)))) return;
+  if (!entry->verdict.accepted || (best_ && !is_better(*entry, *this->attempt(*best_)))) return;
   best_ = number;
   since_best_ = 0;
 }
 
 const Attempt* History::attempt(int number) const {
-  const auto& place = attempts_.at(static_cast<std::size_t>(number));
-  return place ? &*place : nullptr;
+  const auto& entry = attempts_.at(static_cast<std::size_t>(number));
+  return entry ? &*entry : nullptr;
 }
 
 std::optional<int> History::first_with(const std::string& kernel) const {

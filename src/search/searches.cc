@@ -14,31 +14,31 @@ std::uint64_t job_of(std::uint64_t slot, std::uint64_t number) { return slot * k
 }  // namespace
 
 Searches::~Searches() {
-  for (const auto& [slot, flight] : running_) cancel(slot, flight);
+  for (const auto& [slot, entry] : running_) cancel(slot, entry);
 }
 
-void Searches::cancel(Slot slot, const Flight& flight) {
-  for (const int number : flight.writing)
+void Searches::cancel(Slot slot, const RunningSearch& entry) {
+  for (const int number : entry.writing)
     parts_.writer.cancel(job_of(slot, static_cast<std::uint64_t>(number)));
-  for (const int number : flight.judging)
+  for (const int number : entry.judging)
     parts_.judge.cancel(job_of(slot, static_cast<std::uint64_t>(number)));
 }
 
-std::size_t Searches::count(std::set<int> Flight::*what) const {
+std::size_t Searches::count(std::set<int> RunningSearch::*what) const {
   std::size_t all = 0;
-  for (const auto& [slot, flight] : running_) all += (flight.*what).size();
+  for (const auto& [slot, entry] : running_) all += (entry.*what).size();
   return all;
 }
 
 Result<std::optional<Searches::Finished>> Searches::next() {
   for (;;) {
-    for (auto& [slot, flight] : running_)
-      if (const auto number = flight.search->next_finished())
-        return std::optional(Finished{flight.search, flight.search->history().attempt(*number)});
+    for (auto& [slot, entry] : running_)
+      if (const auto number = entry.search->next_finished())
+        return std::optional(Finished{entry.search, entry.search->history().attempt(*number)});
     if (parts_.is_stopped && parts_.is_stopped()) return std::optional<Finished>();
     TRY(feed_all());
     if (parts_.observe_awaited)
-      parts_.observe_awaited(count(&Flight::writing), count(&Flight::judging));
+      parts_.observe_awaited(count(&RunningSearch::writing), count(&RunningSearch::judging));
     if (running_.empty()) return std::optional<Finished>();
     TRY(wait());
   }
@@ -59,8 +59,8 @@ Status Searches::feed_all() {
   return ok();
 }
 
-Status Searches::feed(Slot slot, Flight& flight) {
-  Search& search = *flight.search;
+Status Searches::feed(Slot slot, RunningSearch& entry) {
+  Search& search = *entry.search;
   TRY_ASSIGN(const bool is_over, search.is_over());
   if (is_over) return ok();
   for (bool has_more = true; has_more;) {
@@ -69,7 +69,7 @@ Status Searches::feed(Slot slot, Flight& flight) {
     if (request) {
       const auto number = static_cast<int>(request->id);
       request->id = job_of(slot, request->id);
-      flight.writing.insert(number);
+      entry.writing.insert(number);
       TRY_WITHIN(search.request().task.id, parts_.writer.submit(*std::move(request)));
     }
     TRY_ASSIGN(auto job, search.next_job());
@@ -77,8 +77,8 @@ Status Searches::feed(Slot slot, Flight& flight) {
     if (job) {
       const auto number = static_cast<int>(job->id);
       job->id = job_of(slot, job->id);
-      if (count(&Flight::judging) == 0) last_verdict_ = system_clock().now();
-      flight.judging.insert(number);
+      if (count(&RunningSearch::judging) == 0) last_verdict_ = system_clock().now();
+      entry.judging.insert(number);
       TRY(parts_.judge.submit(*std::move(job)));
     }
   }
@@ -87,14 +87,15 @@ Status Searches::feed(Slot slot, Flight& flight) {
 
 // Waits for one completion or verdict, a short time at most.
 Status Searches::wait() {
-  const bool is_writing = count(&Flight::writing) > 0, is_judging = count(&Flight::judging) > 0;
+  const bool is_writing = count(&RunningSearch::writing) > 0,
+             is_judging = count(&RunningSearch::judging) > 0;
   if (is_writing) {
     TRY_ASSIGN(const bool took, take_written(Deadline::after(is_judging ? kBetweenLooks : kLook)));
     if (took && !is_judging) return ok();
   }
   if (!is_judging) return ok();
   Deadline deadline = Deadline::after(is_writing ? Milliseconds(0) : kLook);
-  for (bool took = true; took && count(&Flight::judging) > 0;) {
+  for (bool took = true; took && count(&RunningSearch::judging) > 0;) {
     TRY_ASSIGN(took, take_verdict(deadline));
     deadline = Deadline::after(Milliseconds(0));
   }
@@ -102,14 +103,14 @@ Status Searches::wait() {
     return ok();
   return fail_by_fault(
       "the gym gave no verdict for {} s while {} are missing; `tritonsmith doctor` may say why",
-      parts_.patience.count(), count(&Flight::judging));
+      parts_.patience.count(), count(&RunningSearch::judging));
 }
 
 Result<bool> Searches::take_written(Deadline deadline) {
   TRY_ASSIGN(auto written, parts_.writer.next_by(deadline));
   if (!written) {
     if (deadline.passed()) return false;
-    return fail_by_fault("the writer lost {} completions", count(&Flight::writing));
+    return fail_by_fault("the writer lost {} completions", count(&RunningSearch::writing));
   }
   const auto at = running_.find(written->id / kAsks);
   const auto number = static_cast<int>(written->id % kAsks);

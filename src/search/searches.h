@@ -31,7 +31,7 @@ class Searches {
   ~Searches();  // cancels what is in flight
 
   // The search must outlive this object, or be over.
-  void add(Search& search) { running_.emplace(next_slot_++, Flight{.search = &search}); }
+  void add(Search& search) { running_.emplace(next_slot_++, RunningSearch{.search = &search}); }
   std::size_t running() const { return running_.size(); }
 
   // Returns the next attempt that finished, and its search. Returns nothing when all searches are
@@ -43,21 +43,21 @@ class Searches {
   Result<std::optional<Finished>> next();
 
  private:
-  struct Flight {
+  struct RunningSearch {
     Search* search = nullptr;
     std::set<int> writing, judging;  // numbers of asks
   };
   using Slot = std::uint64_t;
-  Status feed(Slot slot, Flight& flight);
+  Status feed(Slot slot, RunningSearch& entry);
   Status feed_all();
   Status wait();
   Result<bool> take_written(Deadline deadline);
   Result<bool> take_verdict(Deadline deadline);
-  void cancel(Slot slot, const Flight& flight);
-  std::size_t count(std::set<int> Flight::*what) const;
+  void cancel(Slot slot, const RunningSearch& entry);
+  std::size_t count(std::set<int> RunningSearch::*what) const;
 
   SearchesParts parts_;
-  std::map<Slot, Flight> running_;
+  std::map<Slot, RunningSearch> running_;
   Slot next_slot_ = 0;
   TimePoint last_verdict_ = system_clock().now();  // or when judging began
 };

@@ -61,13 +61,13 @@ Round beam_round(const SearchConfig& config, const History& history, int number)
   parents.resize(std::min(parents.size(), static_cast<std::size_t>(config.width)));
   Round round;
   for (int i = 0; i < config.width * config.branch; ++i) {
-    const auto place = static_cast<std::size_t>(i / config.branch);
-    round.push_back({.parent = place < parents.size() ? parents[place] : kNone});
+    const auto position = static_cast<std::size_t>(i / config.branch);
+    round.push_back({.parent = position < parents.size() ? parents[position] : kNone});
   }
   return round;
 }
 
-// Chooses parents from the archive, the better ones more often: of two places drawn, the better one
+// Chooses parents from the archive, the better ones more often: of two ranks drawn, the better one
 // wins.
 Round evolution_round(const SearchConfig& config, const History& history, int number,
                       std::uint64_t seed) {

@@ -7,7 +7,7 @@
 namespace tritonsmith::search {
 namespace {
 
-// A keyword argument whose value is a whole number, with the value's place in the source.
+// A keyword argument whose value is a whole number, with the value's position in the source.
 struct Constant {
   std::string name;
   std::size_t begin = 0, end = 0;
@@ -15,14 +15,14 @@ struct Constant {
 };
 
 struct Launch {
-  std::size_t end = 0;  // of the arguments: the place of the closing parenthesis
+  std::size_t end = 0;  // of the arguments: the position of the closing parenthesis
   std::vector<Constant> constants;
   bool has_arguments = false;
 };
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The place behind a string or comment that begins at `at`, or `at` where none does.
+// The position behind a string or comment that begins at `at`, or `at` where none does.
 std::size_t skip_text(std::string_view source, std::size_t at) {
   if (source[at] == '#') return std::min(source.find('\n', at), source.size());
   if (source[at] != '"' && source[at] != '\'') return at;
@@ -37,7 +37,7 @@ std::size_t skip_text(std::string_view source, std::size_t at) {
   return std::min(end + 1, source.size());
 }
 
-std::optional<Constant> constant_at(std::string_view argument, std::size_t place) {
+std::optional<Constant> constant_at(std::string_view argument, std::size_t position) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string_view::npos || argument.substr(equals).starts_with("=="))
     return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Constant> constant_at(std::string_view argument, std::size_t place
   const auto [rest, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), constant.value);
   if (error != std::errc() || rest != digits.data() + digits.size()) return std::nullopt;
-  constant.begin = place + static_cast<std::size_t>(digits.data() - argument.data());
+  constant.begin = position + static_cast<std::size_t>(digits.data() - argument.data());
   constant.end = constant.begin + digits.size();
   return constant;
 }

@@ -74,7 +74,7 @@ const AddedToken* AddedTokenMatcher::longest_at(std::string_view text) const {
 std::vector<AddedTokenMatcher::Section> AddedTokenMatcher::cut(std::string_view text,
                                                                SpecialText special_text) const {
   std::vector<Section> sections;
-  std::size_t done = 0;  // the text before this place is cut already
+  std::size_t done = 0;  // the text before this position is cut already
   for (std::size_t at = 0; at < text.size();) {
     const AddedToken* token = longest_at(text.substr(at));
     if (token == nullptr) {

@@ -26,9 +26,9 @@ std::vector<std::vector<Message>> conversations_like(std::span<const Message> pr
 }
 
 // Returns the text around a difference, on one line.
-std::string around(const std::string& text, std::size_t place) {
+std::string around(const std::string& text, std::size_t position) {
   constexpr std::size_t kBefore = 20, kLength = 60;
-  const std::size_t begin = place > kBefore ? place - kBefore : 0;
+  const std::size_t begin = position > kBefore ? position - kBefore : 0;
   return to_line(text.substr(std::min(begin, text.size()), kLength));
 }
 
@@ -50,9 +50,9 @@ std::string difference_of(const Tokenizer& tokenizer, const ChatTemplate& chat,
     if (agree(tokenizer, conversations[i], ids, theirs[i])) continue;
     const std::string ours = tokenizer.decode(ids);
     const auto [a, b] = std::ranges::mismatch(ours, theirs[i]);
-    const auto place = static_cast<std::size_t>(a - ours.begin());
-    return fmt::format("it gives {} where ours gives {}", around(theirs[i], place),
-                       around(ours, place));
+    const auto position = static_cast<std::size_t>(a - ours.begin());
+    return fmt::format("it gives {} where ours gives {}", around(theirs[i], position),
+                       around(ours, position));
   }
   return {};
 }

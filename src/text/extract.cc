@@ -40,8 +40,8 @@ class Extraction {
   Extraction(std::string_view text, Kernel& kernel) : text_(text), kernel_(kernel) {}
 
   void run() {
-    const std::size_t after_plan = find_plan();
-    if (const auto answer = find_answer(after_plan)) find_code(*answer);
+    const std::size_t after_thinking = find_thinking();
+    if (const auto answer = find_answer(after_thinking)) find_code(*answer);
     if (kernel_.source.empty()) kernel_.code_bytes = {};
   }
 
@@ -56,8 +56,8 @@ class Extraction {
     kernel_.findings.push_back({std::move(rule), severity, 0, std::move(message)});
   }
 
-  // Sets the plan. Returns the begin of the remaining text.
-  std::size_t find_plan() {
+  // Sets the thinking. Returns the begin of the remaining text.
+  std::size_t find_thinking() {
     std::size_t open = kNotFound, close = kNotFound;
     Tags tags;
     for (const Tags& each : kThinking) {
@@ -71,12 +71,12 @@ class Extraction {
     if (std::min(open, close) == kNotFound || std::min(open, close) > answer) return 0;
     const std::size_t begin = open < close ? open + tags.open.size() : 0;
     if (close != kNotFound) {
-      kernel_.plan_bytes = {begin, close};
+      kernel_.thinking_bytes = {begin, close};
       return close + tags.close.size();
     }
     find("unclosed_thinking", Severity::warn, "the thinking block is not closed");
-    kernel_.plan_bytes = {begin, std::min(answer, text_.size())};
-    return kernel_.plan_bytes.end;
+    kernel_.thinking_bytes = {begin, std::min(answer, text_.size())};
+    return kernel_.thinking_bytes.end;
   }
 
   std::optional<Answer> find_answer(std::size_t from) {
@@ -150,7 +150,7 @@ Span tokens_of_bytes(Span bytes, std::span<const std::size_t> token_ends) {
 Kernel extract_kernel(std::string_view text, std::span<const std::size_t> token_ends) {
   Kernel kernel;
   Extraction(text, kernel).run();
-  kernel.plan_tokens = tokens_of_bytes(kernel.plan_bytes, token_ends);
+  kernel.thinking_tokens = tokens_of_bytes(kernel.thinking_bytes, token_ends);
   kernel.code_tokens = tokens_of_bytes(kernel.code_bytes, token_ends);
   return kernel;
 }

@@ -1,9 +1,9 @@
-// Extraction: finds the one kernel in a completion, and the places of the plan and the code in
-// bytes and tokens. It is a pure function of hostile text. A missing or ambiguous kernel gives a
+// Extraction: finds the one kernel in a completion, and the positions of the thinking and the code
+// in bytes and tokens. It is a pure function of hostile text. A missing or ambiguous kernel gives a
 // finding with severity reject and an empty source, because the completion must have a single
 // reading.
 //
-//   <thinking>the plan</thinking>    also <think>; the prompt may already contain the opening tag
+//   <thinking>...</thinking>    also <think>; the prompt may already contain the opening tag
 //   <answer>
 //   ```python
 //   the code
@@ -11,12 +11,12 @@
 //   </answer>
 //
 // Rules
-//   1. The plan is the content of the first thinking block. Nothing in it counts as an answer. A
+//   1. The thinking is the content of the first thinking block. Nothing in it counts as an answer. A
 //      block that is not closed ends at the first <answer> (unclosed_thinking, warn), or takes all
 //      the text after it.
-//   2. The answer is the text after the plan between <answer> and </answer>. Two opening tags are
+//   2. The answer is the text after the thinking between <answer> and </answer>. Two opening tags are
 //      several_answers. A missing </answer> is unclosed_answer (warn): the answer then extends to
-//      the end of the text. Without <answer>, all text after the plan is searched, but only for a
+//      the end of the text. Without <answer>, all text after the thinking is searched, but only for a
 //      code fence (no_answer, note).
 //   3. The code is the one fence in the answer that is marked python, py, python3, triton or not at
 //      all. Other fences do not count. Two such fences are several_code_blocks. An answer in tags

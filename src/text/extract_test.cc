@@ -18,16 +18,17 @@ std::vector<std::string> rules(const Kernel& kernel) {
 }
 using Rules = std::vector<std::string>;
 
-std::string plan_of(const std::string& text, const Kernel& kernel) {
-  return text.substr(kernel.plan_bytes.begin, kernel.plan_bytes.end - kernel.plan_bytes.begin);
+std::string thinking_of(const std::string& text, const Kernel& kernel) {
+  return text.substr(kernel.thinking_bytes.begin,
+                     kernel.thinking_bytes.end - kernel.thinking_bytes.begin);
 }
 
-TEST(Extract, TakesPlanAndCodeOfAWellFormedCompletion) {
+TEST(Extract, TakesThinkingAndCodeOfAWellFormedCompletion) {
   const std::string text =
       "<thinking>load, add</thinking>\n<answer>\n```python\nx = 1\ny = 2\n```\n</answer>";
   const Kernel kernel = extract_kernel(text);
   EXPECT_EQ(kernel.source, "x = 1\ny = 2\n");
-  EXPECT_EQ(plan_of(text, kernel), "load, add");
+  EXPECT_EQ(thinking_of(text, kernel), "load, add");
   EXPECT_EQ(rules(kernel), Rules{});
 }
 
@@ -43,14 +44,14 @@ TEST(Extract, TakesTheOnlyFenceWhereThereAreNoTags) {
   EXPECT_EQ(rules(kernel), Rules{"no_answer"});
 }
 
-TEST(Extract, KnowsAPlanWhoseOpeningTagStoodInThePrompt) {
+TEST(Extract, KnowsThinkingWhoseOpeningTagStoodInThePrompt) {
   const std::string text = "plan\n</think>\n```python\nx = 1\n```\n";
   const Kernel kernel = extract_kernel(text);
-  EXPECT_EQ(plan_of(text, kernel), "plan\n");
+  EXPECT_EQ(thinking_of(text, kernel), "plan\n");
   EXPECT_EQ(kernel.source, "x = 1\n");
 }
 
-TEST(Extract, NeverTakesCodeFromThePlan) {
+TEST(Extract, NeverTakesCodeFromTheThinking) {
   const Kernel kernel = extract_kernel(
       "<think>try <answer>no</answer>\n```python\nno\n```\n</think><answer>yes</answer>");
   EXPECT_EQ(kernel.source, "yes");
@@ -92,7 +93,7 @@ TEST(Extract, SaysWhenThereIsNothing) {
   EXPECT_EQ(rules(extract_kernel("<answer>x</answer> bye")), Rules{"text_after_answer"});
 }
 
-TEST(Extract, GivesTheTokensThatCoverPlanAndCode) {
+TEST(Extract, GivesTheTokensThatCoverThinkingAndCode) {
   const Tokenizer tokenizer = small_tokenizer();
   const std::string text = "<thinking>import</thinking>\n<answer>\nimport triton\n</answer>";
   const DecodedText decoded = decode_with_ends(tokenizer, tokenizer.encode(text));
@@ -105,7 +106,7 @@ TEST(Extract, GivesTheTokensThatCoverPlanAndCode) {
         begin_of(i) < kernel.code_bytes.end && decoded.token_ends[i] > kernel.code_bytes.begin;
     EXPECT_EQ(inside, shares) << i;
   }
-  EXPECT_LE(kernel.plan_tokens.end, kernel.code_tokens.begin);
+  EXPECT_LE(kernel.thinking_tokens.end, kernel.code_tokens.begin);
 }
 
 RC_GTEST_PROP(Extract, SourceIsAlwaysWhatStandsAtItsSpanAndMissingOnesAreExplained, ()) {
@@ -115,14 +116,14 @@ RC_GTEST_PROP(Extract, SourceIsAlwaysWhatStandsAtItsSpanAndMissingOnesAreExplain
   std::string text;
   for (const std::string& piece : pieces) text += piece;
   const Kernel kernel = extract_kernel(text);
-  RC_ASSERT(kernel.code_bytes.end <= text.size() && kernel.plan_bytes.end <= text.size());
+  RC_ASSERT(kernel.code_bytes.end <= text.size() && kernel.thinking_bytes.end <= text.size());
   RC_ASSERT(kernel.source ==
             text.substr(kernel.code_bytes.begin, kernel.code_bytes.end - kernel.code_bytes.begin));
   const bool rejected = std::ranges::any_of(
       kernel.findings, [](const Finding& f) { return f.severity == Severity::reject; });
   RC_ASSERT(rejected == kernel.source.empty());
-  RC_ASSERT(kernel.source.empty() || kernel.plan_bytes.empty() ||
-            kernel.plan_bytes.end <= kernel.code_bytes.begin);
+  RC_ASSERT(kernel.source.empty() || kernel.thinking_bytes.empty() ||
+            kernel.thinking_bytes.end <= kernel.code_bytes.begin);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Verdict without_opinion(Verdict verdict);
 // spoke.
 bool is_asked_about(const Verdict& verdict, Scope scope);
 
-// Puts the opinion's findings into the verdict, in the place of an earlier opinion's.
+// Puts the opinion's findings into the verdict, in place of an earlier opinion's.
 void add_opinion(const Opinion& opinion, Verdict& verdict);
 
 // Asks about all subjects, and returns the opinions in their order. `tell` hears how many there

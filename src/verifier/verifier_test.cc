@@ -175,7 +175,7 @@ TEST(Verifier, AsksAServerOnceAndSaysWhenItIsGone) {
   EXPECT_THAT(refused.error().message, HasSubstr("wrong key"));
 }
 
-TEST(Verifier, PutsItsFindingsInThePlaceOfEarlierOnes) {
+TEST(Verifier, PutsItsFindingsInPlaceOfEarlierOnes) {
   Verdict verdict = gym::api::accepted_verdict();
   verdict.findings = {{.rule = "operator_table", .severity = Severity::note}};
   Opinion opinion{.votes = 3,

@@ -9,7 +9,7 @@ using gym::api::JudgeJob;
 
 namespace {
 
-// While both the judge and the model work, each gets such turns of waiting.
+// While both the judge and the model work, the loop waits this long for each, alternately.
 constexpr Milliseconds kBetweenLooks{20};
 
 Deadline earlier(Deadline one, Deadline other) { return one.at() < other.at() ? one : other; }

@@ -3,7 +3,7 @@
 // accepted nowhere, mistakes are wrong, and slips do not compile. The first of two answers is one
 // of these, and the second is honest.
 //
-//   judge_teaching REFEREE LESSONS
+//   judge_teaching REFEREE TASKS
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -26,15 +26,15 @@ struct Candidate {
   Answer answer;
 };
 
-// Returns one answer of every possible intent for each lesson, and both answers of a repair.
-std::vector<Candidate> candidates(int lessons) {
+// Returns one answer of every possible intent for each task, and both answers of a repair.
+std::vector<Candidate> candidates(int tasks) {
   auto options = curriculum::quickstart_options(5);
-  options.train = lessons;
+  options.train = tasks;
   options.heldout = 0;
   options.min_operators = 2;  // a single operator leaves no work to share with torch
-  const auto made = curriculum::make_lessons(options);
+  const auto made = curriculum::generate_tasks(options);
   const curriculum::TeacherOptions honest{
-      .styles = {"compact", "pair"}, .per_task = 2, .plan = curriculum::PlanKind::fusion};
+      .styles = {"compact", "pair"}, .per_task = 2, .thinking = curriculum::ThinkingKind::fusion};
   std::vector<curriculum::TeacherOptions> kinds(5, honest);
   kinds[1].mistakes = kinds[2].lazy = kinds[3].decoys = kinds[4].repairs = 1;
   std::vector<Candidate> found;
@@ -86,13 +86,13 @@ std::string said(const Verdict& verdict) {
   return text;
 }
 
-Result<int> run(const std::string& referee, int lessons) {
+Result<int> run(const std::string& referee, int tasks) {
   gym::judge::LocalJudgeConfig config;
   config.capture.slots = 2;
   config.queue = 4096;
   TRY_ASSIGN(const auto judge,
              gym::judge::LocalJudge::start(config, inspect::inspect_kernel, {.argv = {referee}}));
-  const auto all = candidates(lessons);
+  const auto all = candidates(tasks);
   TRY_ASSIGN(const auto strict, judge_by(*judge, all, Policy::strict));
   TRY_ASSIGN(const auto open, judge_by(*judge, all, Policy::open));
   std::map<Intent, int> counts;
@@ -115,7 +115,7 @@ Result<int> run(const std::string& referee, int lessons) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    fmt::print(stderr, "usage: judge_teaching REFEREE LESSONS\n");
+    fmt::print(stderr, "usage: judge_teaching REFEREE TASKS\n");
     return 2;
   }
   const auto code = tritonsmith::run(argv[1], std::atoi(argv[2]));

@@ -189,7 +189,7 @@ struct ServedStore {
   gym::service::JobStore& job_store;
   gym::service::ServiceHealth health;
   gym::service::ServiceMetrics& metrics;
-  std::string place;  // where jobs and verdicts are, for the log
+  std::string location;  // where jobs and verdicts are, for the log
 };
 
 Status serve_until(const StopSignal& stop, const ServedStore& served, const ServeSetup& setup) {
@@ -202,7 +202,7 @@ Status serve_until(const StopSignal& stop, const ServedStore& served, const Serv
   const Doors doors(service, setup.suite, config.judge);
   TRY_ASSIGN(const auto server, gym::service::HttpServer::start(http, service, served.metrics));
   LOG("gym: serving on {}:{}, jobs and verdicts in {}", http.address.host, server->port(),
-      served.place);
+      served.location);
   stop.wait();
   LOG("gym: stopping; unfinished jobs are kept");
   return ok();
@@ -232,7 +232,7 @@ Status serve_store(const SharedStore& shared, const ServeSetup& setup, const Sto
   gym::service::ServiceMetrics metrics;
   return serve_until(stop,
                      {*job_store, gym::service::health_of_workers(job_store->reports()), metrics,
-                      job_store->place()},
+                      job_store->location()},
                      setup);
 }
 

@@ -38,7 +38,7 @@ Status find_model(ModelChoice& choice);
 Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,
                                                   const std::filesystem::path& store);
-// The same for openai:NAME alone, with these settings in the place of the choice's.
+// The same for openai:NAME alone, with these settings in place of the choice's.
 Result<std::unique_ptr<OpenedAuthor>> open_remote_author(const std::string& model,
                                                          generate::ApiConfig config,
                                                          const text::PromptConfig& prompt,

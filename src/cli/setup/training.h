@@ -33,7 +33,7 @@ Result<Config> config_of(const TrainingCall& call) {
   return config;
 }
 
-// Puts the directories of models in the place of their names on the hub, and fetches the models. So
+// Puts the directories of models in place of their names on the hub, and fetches the models. So
 // the run's record names their commits. A dry run asks no hub: it returns what a call would fetch,
 // and leaves the names of these models as they are.
 Result<std::vector<std::string>> find_models(const TrainingCall& call,

@@ -6,8 +6,8 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
-#include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/prompt_options.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
@@ -21,7 +21,7 @@ struct DistilChoice {
   std::size_t limit = 0;
   ModelChoice model;
   GymChoice gym;
-  Asking asking;
+  PromptOptions prompt_options;
   std::vector<std::string> prompts = {"conversion"};
   distil::DistilOptions run{.sampling = {.temperature = 0.8},
                             .turns = {.limit = 4, .end_when = episode::EndWhen::accepted}};
@@ -52,7 +52,8 @@ Status ask_teacher(DistilChoice choice) {
   }
   TRY_ASSIGN(const std::vector<Task> tasks, tasks_to_ask(choice));
   TRY(find_model(choice.model));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(choice.asking, choice.model.directory));
+  TRY_ASSIGN(const text::PromptRecord asked,
+             prompt_record_of(choice.prompt_options, choice.model.directory));
   TRY_ASSIGN(const auto author,
              open_author(choice.model, asked.prompt, run.directory / "requests.sqlite"));
   run.model = choice.model.directory;
@@ -111,7 +112,7 @@ void add_distil_command(CLI::App& tasks, Run& run) {
   add_sampling_options(*command, options.sampling);
   command
       ->add_option(
-          "--max-tokens", choice->asking.max_tokens,
+          "--max-tokens", choice->prompt_options.max_tokens,
           "The most tokens of an answer (default: up to 8192 of a remote model, else up to 2048)")
       ->check(CLI::Range(1, 1 << 24));
   command->add_option("--trials", options.trials, "On how many inputs each kernel is tried")

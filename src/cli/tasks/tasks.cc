@@ -17,7 +17,7 @@
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
-#include "cli/setup/teaching.h"
+#include "cli/setup/teacher_examples.h"
 #include "cli/tasks/curate.h"
 #include "cli/tasks/distil.h"
 #include "cli/tasks/from_module.h"
@@ -122,24 +122,24 @@ Status teach_tasks(const TasksOptions& options) {
   for (const std::string& file : {options.out, options.references})
     if (!file.empty()) TRY(prepare_output_file(file));
   config.curriculum.heldout = 0;  // the teacher says nothing about them
-  const auto lessons = curriculum::make_lessons(config.curriculum);
+  const auto generated_tasks = curriculum::generate_tasks(config.curriculum);
   std::unique_ptr<gym::api::Judge> judge;
-  Teaching teaching{.teacher = config.teacher,
-                    .prompt = config.prompt,
-                    .policy = options.policy,
-                    .backend = options.backend};
-  teaching.judge = [&]() -> Result<gym::api::Judge*> {
+  TeacherExampleOptions example_options{.teacher = config.teacher,
+                                        .prompt = config.prompt,
+                                        .policy = options.policy,
+                                        .backend = options.backend};
+  example_options.judge = [&]() -> Result<gym::api::Judge*> {
     TRY_ASSIGN(judge, open_judge("", options.gym));
     return judge.get();
   };
-  TRY_ASSIGN(const Taught taught, teaching_examples(lessons, teaching));
-  TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(taught.examples)));
+  TRY_ASSIGN(const TeacherExamples made, teacher_examples(generated_tasks, example_options));
+  TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(made.examples)));
   if (!options.references.empty())
-    TRY(write_file_atomic(options.references, reference_lines(lessons, config.teacher)));
+    TRY(write_file_atomic(options.references, reference_lines(generated_tasks, config.teacher)));
   std::string counts;
-  for (const auto& [name, count] : taught.counts)
+  for (const auto& [name, count] : made.counts)
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, name);
-  show("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
+  show("{} examples of {} tasks ({}): {}\n", made.examples.size(), generated_tasks.size(), counts,
        options.out);
   return ok();
 }

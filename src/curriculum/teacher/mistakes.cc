@@ -40,17 +40,17 @@ bool differ(const Program& a, const Program& b, const Rng& rng) {
 std::optional<Program> with_mistake(const Program& program, Rng& rng) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     Program wrong = program;
-    std::vector<Expression*> places;
-    collect(wrong.root, places);
-    if (places.empty()) return std::nullopt;
-    Expression& place = *rng.pick(places);
+    std::vector<Expression*> nodes;
+    collect(wrong.root, nodes);
+    if (nodes.empty()) return std::nullopt;
+    Expression& node = *rng.pick(nodes);
     const double kind = rng.uniform();
     if (kind < 0.4 && operator_count(wrong.root) > 1)
-      forget(place);
-    else if (kind < 0.8 || place.constants.empty())
-      mistake_for_another(place, rng);
+      forget(node);
+    else if (kind < 0.8 || node.constants.empty())
+      mistake_for_another(node, rng);
     else
-      place.constants.back() += 0.25;
+      node.constants.back() += 0.25;
     if (differ(program, wrong, rng)) return wrong;
   }
   return std::nullopt;

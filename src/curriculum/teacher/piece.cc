@@ -76,12 +76,12 @@ std::string operator_names(std::span<const Line> lines) {
 }
 
 std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole) {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   if (whole.core)
-    places = {*whole.core, *whole.core + 1};
+    positions = {*whole.core, *whole.core + 1};
   else
-    places = {whole.lines.size() / 2, 1};
-  for (const std::size_t at : places) {
+    positions = {whole.lines.size() / 2, 1};
+  for (const std::size_t at : positions) {
     if (at == 0 || at >= whole.lines.size() || !can_cut(whole.lines, at)) continue;
     Piece first = part_of(whole, 0, at), second = part_of(whole, at, whole.lines.size());
     // A matrix product stays in one piece with the operators before it.

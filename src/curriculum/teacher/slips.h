@@ -9,7 +9,7 @@
 
 namespace tritonsmith::curriculum {
 
-// Returns nothing if the code has no place for a slip.
+// Returns nothing if the code has no line for a slip.
 std::optional<std::string> with_slip(const std::string& code, Rng& rng);
 
 }  // namespace tritonsmith::curriculum

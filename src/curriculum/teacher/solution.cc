@@ -38,7 +38,7 @@ class SolutionWriter {
     std::string fusion;
     for (const Launch& launch : launches)
       fusion += (fusion.empty() ? "kernel: " : "; kernel: ") + operator_names(launch.piece.lines);
-    return Solution{.plan = plan(whole),
+    return Solution{.thinking = thinking(whole),
                     .code = module_text(program_, launches, is_terse()),
                     .fusion = std::move(fusion)};
   }
@@ -130,7 +130,7 @@ class SolutionWriter {
     return "";
   }
 
-  std::string plan(const Piece& whole) const {
+  std::string thinking(const Piece& whole) const {
     if (is_terse()) return operator_names(whole.lines);
     const std::string loads = program_.inputs.size() == 1 ? "x" : "the inputs";
     return fmt::format("Load {}, then apply {}, all in registers, and store once. {}", loads,

@@ -29,7 +29,7 @@ enum class Style {
 std::vector<Style> styles_for(const Program& program, const Sizes& sizes, TaskScale scale);
 
 struct Solution {
-  std::string plan;  // a sentence or two before the code
+  std::string thinking;  // a sentence or two before the code
   std::string code;
   // The operators of each kernel: "kernel: relu, tanh; kernel: sum".
   std::string fusion;

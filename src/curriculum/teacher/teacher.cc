@@ -14,8 +14,9 @@ Status check_styles(const std::vector<std::string>& styles) {
   return ok();
 }
 
-std::vector<Style> wanted_styles(const Lesson& lesson, const TeacherOptions& options, Rng& rng) {
-  std::vector<Style> styles = styles_for(lesson.program, lesson.sizes, lesson.task.scale);
+std::vector<Style> wanted_styles(const GeneratedTask& generated, const TeacherOptions& options,
+                                 Rng& rng) {
+  std::vector<Style> styles = styles_for(generated.program, generated.sizes, generated.task.scale);
   if (!options.styles.empty())
     std::erase_if(styles, [&](Style style) {
       return std::find(options.styles.begin(), options.styles.end(), name_of(style)) ==
@@ -38,29 +39,29 @@ Intent intent_of(double draw, const TeacherOptions& options) {
   return Intent::honest;
 }
 
-// Writes the answers to one lesson.
+// Writes the answers to one task.
 class Lecturer {
  public:
-  Lecturer(const Lesson& lesson, const TeacherOptions& options, Rng& rng)
-      : lesson_(lesson), options_(options), rng_(rng) {}
+  Lecturer(const GeneratedTask& generated, const TeacherOptions& options, Rng& rng)
+      : generated_(generated), options_(options), rng_(rng) {}
 
   // If the program does not allow the intent, the answer is honest. Returns nothing if the style
   // does not fit.
   std::optional<Answer> answer(Style style, Intent intent) {
     if (intent == Intent::lazy || intent == Intent::decoy) {
       const auto share = intent == Intent::lazy ? TorchShare::lazy : TorchShare::decoy;
-      if (auto solution = write_with_torch(lesson_.program, share, rng_))
+      if (auto solution = write_with_torch(generated_.program, share, rng_))
         return answer_of(*std::move(solution), Style::compact, intent);
       intent = Intent::honest;
     }
     std::optional<Program> wrong;
-    if (intent == Intent::mistake) wrong = with_mistake(lesson_.program, rng_);
+    if (intent == Intent::mistake) wrong = with_mistake(generated_.program, rng_);
     auto solution =
-        write_solution(wrong.value_or(lesson_.program), style, lesson_.task.scale, rng_);
+        write_solution(wrong.value_or(generated_.program), style, generated_.task.scale, rng_);
     // A wrong program may not fit the style any more. The compact style fits every program.
     if (!solution && wrong) {
       style = Style::compact;
-      solution = write_solution(*wrong, style, lesson_.task.scale, rng_);
+      solution = write_solution(*wrong, style, generated_.task.scale, rng_);
     }
     if (!solution) return std::nullopt;
     return answer_of(*std::move(solution), style, wrong ? Intent::mistake : Intent::honest);
@@ -73,8 +74,8 @@ class Lecturer {
     if (!first || first->intent != Intent::honest) return first;
     const auto slipped = with_slip(first->code, rng_);
     if (!slipped) return std::nullopt;
-    const std::string plan = first->completion.substr(0, first->completion.find("\n<answer>"));
-    first->completion = plan + answer_text(*slipped);
+    const std::string thinking = first->completion.substr(0, first->completion.find("\n<answer>"));
+    first->completion = thinking + answer_text(*slipped);
     first->code = *slipped;
     first->intent = Intent::slip;
     return first;
@@ -82,14 +83,15 @@ class Lecturer {
 
  private:
   Answer answer_of(Solution solution, Style style, Intent intent) const {
-    const std::string& plan = options_.plan == PlanKind::fusion ? solution.fusion : solution.plan;
+    const std::string& thinking =
+        options_.thinking == ThinkingKind::fusion ? solution.fusion : solution.thinking;
     return {.intent = intent,
             .style = style,
             .code = solution.code,
-            .completion = completion_text(plan, solution.code)};
+            .completion = completion_text(thinking, solution.code)};
   }
 
-  const Lesson& lesson_;
+  const GeneratedTask& generated_;
   const TeacherOptions& options_;
   Rng& rng_;
 };
@@ -105,7 +107,7 @@ Fields<TeacherOptions> TeacherOptions::fields() {
             check_styles),
       field("per_task", &Options::per_task,
             "How many completions a task gets, each in another style.", at_least(1)),
-      field("plan", &Options::plan,
+      field("plan", &Options::thinking,
             "What stands before the code: steps, or fusion, which says what each kernel computes."),
       field("mistakes", &Options::mistakes, "The share of completions that are wrong on purpose.",
             between(0.0, 1.0)),
@@ -131,23 +133,23 @@ Status check(const TeacherOptions& options) {
   return ok();
 }
 
-std::string completion_text(std::string_view plan, std::string_view code) {
-  return fmt::format("<thinking>{}</thinking>", plan) + answer_text(code);
+std::string completion_text(std::string_view thinking, std::string_view code) {
+  return fmt::format("<thinking>{}</thinking>", thinking) + answer_text(code);
 }
 
-std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& options,
-                                  std::uint64_t index) {
+std::vector<Example> teach_task(const GeneratedTask& generated, const TeacherOptions& options,
+                                std::uint64_t index) {
   Rng rng(options.seed, "teacher", index);
   // A generator of its own, so that repairs change no other answer.
   Rng repair_rng(options.seed, "teacher repairs", index);
   std::vector<Example> examples;
-  for (const Style style : wanted_styles(lesson, options, rng)) {
+  for (const Style style : wanted_styles(generated, options, rng)) {
     const Intent intent = intent_of(rng.uniform(), options);
-    auto answer = Lecturer(lesson, options, rng).answer(style, intent);
+    auto answer = Lecturer(generated, options, rng).answer(style, intent);
     if (!answer) continue;
-    Example example{.task = lesson.task, .answer = *std::move(answer), .first = std::nullopt};
+    Example example{.task = generated.task, .answer = *std::move(answer), .first = std::nullopt};
     if (repair_rng.uniform() < options.repairs) {
-      Lecturer repairer(lesson, options, repair_rng);
+      Lecturer repairer(generated, options, repair_rng);
       auto first = repairer.first_answer(style, example.answer.intent);
       auto second = repairer.answer(style, Intent::honest);
       if (first && second) {
@@ -160,11 +162,13 @@ std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& op
   return examples;
 }
 
-std::vector<Example> teach(std::span<const Lesson> lessons, const TeacherOptions& options) {
+std::vector<Example> teach(std::span<const GeneratedTask> generated_tasks,
+                           const TeacherOptions& options) {
   std::vector<Example> examples;
-  for (std::size_t i = 0; i < lessons.size(); ++i) {
-    if (lessons[i].task.split != TaskSplit::train) continue;
-    for (Example& each : teach_lesson(lessons[i], options, i)) examples.push_back(std::move(each));
+  for (std::size_t i = 0; i < generated_tasks.size(); ++i) {
+    if (generated_tasks[i].task.split != TaskSplit::train) continue;
+    for (Example& each : teach_task(generated_tasks[i], options, i))
+      examples.push_back(std::move(each));
   }
   return examples;
 }

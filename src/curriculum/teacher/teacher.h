@@ -1,5 +1,5 @@
 // Teacher: writes the data of supervised fine-tuning. For each task it writes completions with a
-// short plan and Triton code. The teacher is a library of its own. Only the commands that make
+// short thinking and Triton code. The teacher is a library of its own. Only the commands that make
 // training data link it, never code that measures a model or trains it by reward.
 //
 // Some completions are bad on purpose, in stated shares, so that fine-tuning leaves room for
@@ -17,15 +17,15 @@
 
 namespace tritonsmith::curriculum {
 
-// The plan before the code. steps: the operators in order. fusion: the operators of each kernel and
-// those of torch; the code follows this plan.
-enum class PlanKind { steps, fusion };
+// The thinking before the code. steps: the operators in order. fusion: the operators of each kernel
+// and those of torch; the code follows it.
+enum class ThinkingKind { steps, fusion };
 
 struct TeacherOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> styles;  // empty: all styles that fit the task
   int per_task = 4;                 // completions for each task, each in another style
-  PlanKind plan = PlanKind::steps;
+  ThinkingKind thinking = ThinkingKind::steps;
   // Shares of the completions. The rest are honest.
   double mistakes = 0;  // the kernel computes something else
   double lazy = 0;      // torch computes all operators but one
@@ -45,7 +45,7 @@ struct Answer {
   Intent intent = Intent::honest;
   Style style = Style::compact;
   std::string code;
-  std::string completion;  // "<thinking>plan</thinking>\n<answer>\n```python\n...```\n</answer>"
+  std::string completion;  // "<thinking>...</thinking>\n<answer>\n```python\n...```\n</answer>"
 };
 
 struct Example {
@@ -55,22 +55,23 @@ struct Example {
   std::optional<Answer> first;
 };
 
-// Writes examples for the training tasks, in the order of the lessons. It skips held-out tasks.
-std::vector<Example> teach(std::span<const Lesson> lessons, const TeacherOptions& options);
+// Writes examples for the training tasks, in the order of the tasks. It skips held-out tasks.
+std::vector<Example> teach(std::span<const GeneratedTask> generated_tasks,
+                           const TeacherOptions& options);
 
-// Returns what `teach` writes for any lesson, so that tests can check the teacher on held-out tasks
+// Returns what `teach` writes for any task, so that tests can check the teacher on held-out tasks
 // too.
-std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& options,
-                                  std::uint64_t index);
+std::vector<Example> teach_task(const GeneratedTask& generated, const TeacherOptions& options,
+                                std::uint64_t index);
 
-std::string completion_text(std::string_view plan, std::string_view code);
+std::string completion_text(std::string_view thinking, std::string_view code);
 
 }  // namespace tritonsmith::curriculum
 
 namespace tritonsmith {
 template <>
-inline constexpr auto enum_names<curriculum::PlanKind> = names<curriculum::PlanKind>(
-    {{curriculum::PlanKind::steps, "steps"}, {curriculum::PlanKind::fusion, "fusion"}});
+inline constexpr auto enum_names<curriculum::ThinkingKind> = names<curriculum::ThinkingKind>(
+    {{curriculum::ThinkingKind::steps, "steps"}, {curriculum::ThinkingKind::fusion, "fusion"}});
 template <>
 inline constexpr auto enum_names<curriculum::Intent> =
     names<curriculum::Intent>({{curriculum::Intent::honest, "honest"},

@@ -18,18 +18,18 @@ using testing::Gt;
 using testing::HasSubstr;
 using testing::Lt;
 
-const std::vector<Lesson>& lessons() {
-  static const std::vector<Lesson> made =
-      make_lessons({.seed = 8, .train = 150, .heldout = 20, .scale = Scales::both});
+const std::vector<GeneratedTask>& generated_tasks() {
+  static const std::vector<GeneratedTask> made =
+      generate_tasks({.seed = 8, .train = 150, .heldout = 20, .scale = Scales::both});
   return made;
 }
 
 // Lessons without weights, like those of the quickstart.
-std::vector<Lesson> basic_lessons() {
+std::vector<GeneratedTask> basic_lessons() {
   CurriculumOptions options = quickstart_options(1);
   options.train = 150;
   options.heldout = 0;
-  return make_lessons(options);
+  return generate_tasks(options);
 }
 
 double share_of(const std::vector<Example>& examples, Intent intent) {
@@ -39,8 +39,8 @@ double share_of(const std::vector<Example>& examples, Intent intent) {
 }
 
 TEST(Teacher, KnowsAtLeastFourStylesForEveryTask) {
-  for (const Lesson& each : lessons()) {
-    const auto examples = teach_lesson(each, {.per_task = 9}, 0);
+  for (const GeneratedTask& each : generated_tasks()) {
+    const auto examples = teach_task(each, {.per_task = 9}, 0);
     std::set<Style> styles;
     for (const Example& example : examples) styles.insert(example.answer.style);
     EXPECT_GE(styles.size(), 4U) << each.task.id;
@@ -59,8 +59,8 @@ TEST(Teacher, TakesNoLongRowInOneBlock) {
   EXPECT_GE(longer.size(), 4U);
 }
 
-TEST(Teacher, WritesPlanAndCodeInTheAgreedForm) {
-  for (const Example& each : teach(lessons(), {})) {
+TEST(Teacher, WritesThinkingAndCodeInTheAgreedForm) {
+  for (const Example& each : teach(generated_tasks(), {})) {
     EXPECT_THAT(each.answer.completion, testing::StartsWith("<thinking>"));
     EXPECT_THAT(each.answer.completion, testing::EndsWith("```\n</answer>"));
     EXPECT_THAT(each.answer.completion,
@@ -70,27 +70,27 @@ TEST(Teacher, WritesPlanAndCodeInTheAgreedForm) {
 }
 
 TEST(Teacher, PassesOverHeldOutTasks) {
-  for (const Example& each : teach(lessons(), {.per_task = 1}))
+  for (const Example& each : teach(generated_tasks(), {.per_task = 1}))
     EXPECT_EQ(each.task.split, TaskSplit::train);
 }
 
 TEST(Teacher, WritesTheSameAgainForTheSameSeed) {
-  const auto first = teach(lessons(), {.seed = 2, .per_task = 2});
-  const auto again = teach(lessons(), {.seed = 2, .per_task = 2});
+  const auto first = teach(generated_tasks(), {.seed = 2, .per_task = 2});
+  const auto again = teach(generated_tasks(), {.seed = 2, .per_task = 2});
   ASSERT_EQ(first.size(), again.size());
   for (std::size_t i = 0; i < first.size(); ++i)
     EXPECT_EQ(first[i].answer.completion, again[i].answer.completion);
 }
 
 TEST(Teacher, KeepsToTheStylesAskedFor) {
-  for (const Example& each : teach(lessons(), {.styles = {"compact", "rows"}}))
+  for (const Example& each : teach(generated_tasks(), {.styles = {"compact", "rows"}}))
     EXPECT_TRUE(each.answer.style == Style::compact || each.answer.style == Style::rows);
 }
 
 TEST(Teacher, SpoilsTheShareAskedForAndSaysWhich) {
-  const auto examples = teach(lessons(), {.per_task = 2, .mistakes = 0.3});
+  const auto examples = teach(generated_tasks(), {.per_task = 2, .mistakes = 0.3});
   EXPECT_THAT(share_of(examples, Intent::mistake), AllOf(Gt(0.15), Lt(0.4)));
-  EXPECT_EQ(share_of(teach(lessons(), {}), Intent::honest), 1);
+  EXPECT_EQ(share_of(teach(generated_tasks(), {}), Intent::honest), 1);
 }
 
 TEST(Teacher, LeavesToTorchWhatItIsAskedTo) {
@@ -104,14 +104,14 @@ TEST(Teacher, LeavesToTorchWhatItIsAskedTo) {
     }
 }
 
-TEST(Teacher, SaysInThePlanWhatIsFused) {
+TEST(Teacher, SaysInTheThinkingWhatIsFused) {
   const auto all = basic_lessons();
-  const TeacherOptions options{.styles = {"pair"}, .per_task = 1, .plan = PlanKind::fusion};
+  const TeacherOptions options{.styles = {"pair"}, .per_task = 1, .thinking = ThinkingKind::fusion};
   const auto pairs = teach(all, options);
   ASSERT_FALSE(pairs.empty());
   for (const Example& each : pairs)
     EXPECT_THAT(each.answer.completion, testing::ContainsRegex("^<thinking>kernel: .*; kernel: "));
-  for (const Example& each : teach(all, {.plan = PlanKind::fusion, .lazy = 1}))
+  for (const Example& each : teach(all, {.thinking = ThinkingKind::fusion, .lazy = 1}))
     if (each.answer.intent == Intent::lazy) {
       EXPECT_THAT(each.answer.completion, AllOf(HasSubstr("torch: "), HasSubstr("kernel: ")));
     }
@@ -139,7 +139,7 @@ TEST(Teacher, RepairsChangeNoOtherAnswer) {
   const TeacherOptions plain{.per_task = 1, .mistakes = 0.3};
   TeacherOptions repairing = plain;
   repairing.repairs = 0.5;
-  const auto without = teach(lessons(), plain), with = teach(lessons(), repairing);
+  const auto without = teach(generated_tasks(), plain), with = teach(generated_tasks(), repairing);
   ASSERT_EQ(without.size(), with.size());
   for (std::size_t i = 0; i < with.size(); ++i)
     if (!with[i].first) {
@@ -155,13 +155,13 @@ TEST(Teacher, RefusesSharesBeyondTheWhole) {
 TEST(Teacher, IsShortForTheQuickstart) {
   CurriculumOptions options = quickstart_options(1);
   options.train = 300;
-  for (const Example& each : teach(make_lessons(options), {.styles = {"compact"}}))
+  for (const Example& each : teach(generate_tasks(options), {.styles = {"compact"}}))
     EXPECT_LE(each.answer.completion.size(), 900U) << each.answer.completion;
 }
 
 TEST(Mistakes, ChangeWhatIsComputed) {
   Rng rng(1, "mistakes", 0);
-  for (const Lesson& each : lessons()) {
+  for (const GeneratedTask& each : generated_tasks()) {
     const auto wrong = with_mistake(each.program, rng);
     if (!wrong) continue;
     EXPECT_NE(try_out(each.program, 3, 32, Rng(1, "trial", 0)),
@@ -169,7 +169,7 @@ TEST(Mistakes, ChangeWhatIsComputed) {
   }
 }
 
-TEST(Slips, ChangeOnePlaceOfTheCode) {
+TEST(Slips, ChangeOneLineOfTheCode) {
   const std::string code = "    m = i < n\n    x = tl.load(X + i, m)\n    tl.store(O + i, x, m)\n";
   std::set<std::string> seen;
   for (std::uint64_t i = 0; i < 40; ++i) {

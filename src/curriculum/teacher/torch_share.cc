@@ -114,7 +114,7 @@ class TorchShareWriter {
   }
 
   Solution solution(const KernelText& kernel, const Lines& body, std::string fusion) const {
-    return {.plan = operator_names(whole_.lines),
+    return {.thinking = operator_names(whole_.lines),
             .code = module(kernel, body),
             .fusion = std::move(fusion)};
   }

@@ -7,7 +7,7 @@
 
 namespace tritonsmith::curriculum::zoo {
 
-// The place of the sizes in the source. literal: numbers in the constructor. parameters: arguments
+// Where the source has the sizes. literal: numbers in the constructor. parameters: arguments
 // of the constructor, whose values get_init_inputs gives. named: the same, with names at module
 // level for the values. constants: names in capitals at module level, which the constructor uses.
 enum class SizeStyle { literal, parameters, named, constants };

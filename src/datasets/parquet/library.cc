@@ -38,7 +38,7 @@ class ParquetRows : public RowReader {
       if (batch_ == nullptr) return std::nullopt;
     }
     Row row{.value = Json::object(),
-            .place = fmt::format("{}, row {}", name_, ++number_),
+            .location = fmt::format("{}, row {}", name_, ++number_),
             .problem = {}};
     for (int i = 0; i < batch_->num_columns(); ++i)
       row.value[batch_->column_name(i)] = value_at(*batch_->column(i), at_);

@@ -133,7 +133,7 @@ void AtenDecoder::decode(std::span<const Step> steps, float* logits) {
     slots = std::max<std::int64_t>(slots, step.slot + 1);
     longest = std::max(longest, step.position + 1);
   }
-  // A slot without a step writes to a place after all tokens that are read.
+  // A slot without a step writes to a position after all tokens that are read.
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(slots), 0);
   std::vector<std::int64_t> positions(static_cast<std::size_t>(slots), capacity_ - 1), rows;
   for (const Step& step : steps) {
@@ -145,9 +145,9 @@ void AtenDecoder::decode(std::span<const Step> steps, float* logits) {
     return at::tensor(values, at::kLong).to(model_.device());
   };
   const at::Tensor at_position = on_device(positions);
-  const at::Tensor turned = at_position.clamp_max(rope_.cos.size(0) - 1);
-  const model::RopeTable rope = {.cos = rope_.cos.index_select(0, turned),
-                                 .sin = rope_.sin.index_select(0, turned)};
+  const at::Tensor clamped = at_position.clamp_max(rope_.cos.size(0) - 1);
+  const model::RopeTable rope = {.cos = rope_.cos.index_select(0, clamped),
+                                 .sin = rope_.sin.index_select(0, clamped)};
   at::Tensor x = at::embedding(embedding_, on_device(tokens));
   for (std::size_t n = 0; n < layers_.size(); ++n) {
     const auto qkv = model::aten_project(x, layers_[n], model_.config(), rope);

@@ -58,11 +58,11 @@ CpuDecoder::CpuDecoder(const model::Transformer& model, int slots)
 void CpuDecoder::refresh() {
   cpu::set_threads(at::get_num_threads());
   for (std::size_t n = 0; n < layers_.size(); ++n)
-    cpu::turn_weights(shape_, pointers_of(model_.layers()[n]), layers_[n]);
+    cpu::transpose_weights(shape_, pointers_of(model_.layers()[n]), layers_[n]);
   const at::Tensor& head = model_.head_weight();
-  turned_head_.resize(static_cast<std::size_t>(head.numel()));
+  transposed_head_.resize(static_cast<std::size_t>(head.numel()));
   cpu::kernels<float>().transpose(read(head), head.size(0), head.size(1), head.size(1),
-                                  turned_head_.data(), head.size(0));
+                                  transposed_head_.data(), head.size(0));
 }
 
 void CpuDecoder::reserve(int index, std::int64_t length) {
@@ -100,8 +100,8 @@ void CpuDecoder::append(Slot& slot, std::size_t layer, std::int64_t kv_head, con
   const std::int64_t D = shape_.head_dim;
   const float* key = qkv + shape_.query() + kv_head * D;
   const float* value = key + shape_.key_value();
-  float* turned = keys(slot, layer, kv_head) + at;
-  for (std::int64_t d = 0; d < D; ++d) turned[d * slot.capacity] = key[d];
+  float* transposed = keys(slot, layer, kv_head) + at;
+  for (std::int64_t d = 0; d < D; ++d) transposed[d * slot.capacity] = key[d];
   std::copy_n(value, D, values(slot, layer, kv_head) + at * D);
 }
 
@@ -151,7 +151,7 @@ void CpuDecoder::prefill(std::span<const Prompt> prompts, float* logits) {
                    last.data() + i * shape_.hidden);
   cpu::head_logits<float>(
       {.rows = count, .hidden = shape_.hidden, .vocabulary = model_.config().vocab_size},
-      last.data(), turned_head_.data(), logits);
+      last.data(), transposed_head_.data(), logits);
 }
 
 void CpuDecoder::copy(int from, int to, std::int64_t length) {
@@ -223,7 +223,7 @@ void CpuDecoder::decode_share(std::span<const Step> steps, float* logits) {
   cpu::norm_rows(x.data(), read(model_.final_norm()), rows, shape_.hidden, shape_.eps, x.data());
   cpu::head_logits<float>(
       {.rows = rows, .hidden = shape_.hidden, .vocabulary = model_.config().vocab_size}, x.data(),
-      turned_head_.data(), logits);
+      transposed_head_.data(), logits);
 }
 
 }  // namespace tritonsmith::generate::engine

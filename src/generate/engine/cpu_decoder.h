@@ -37,8 +37,8 @@ class CpuDecoder : public Decoder {
 
   const model::Transformer& model_;
   model::cpu::LayerShape shape_;
-  std::vector<model::cpu::TurnedLayer<float>> layers_;
-  std::vector<float> turned_head_;          // [H, V]
+  std::vector<model::cpu::TransposedLayer<float>> layers_;
+  std::vector<float> transposed_head_;      // [H, V]
   std::vector<float> rope_cos_, rope_sin_;  // [positions, D / 2]
   std::vector<Slot> slots_;
 };

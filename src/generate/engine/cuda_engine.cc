@@ -27,9 +27,9 @@ struct Memory {
   int pages = 0;
 };
 
-// Plans as many pages as all slots can fill, within the budget: the config's, or half of the free
+// Takes as many pages as all slots can fill, within the budget: the config's, or half of the free
 // memory.
-Memory plan_memory(const model::ModelConfig& model, const EngineConfig& config) {
+Memory size_memory(const model::ModelConfig& model, const EngineConfig& config) {
   std::size_t free_bytes = 0, total = 0;
   model::cuda::kernels()->runtime.memory(&free_bytes, &total);
   const auto free = static_cast<std::int64_t>(free_bytes);
@@ -75,7 +75,7 @@ Result<std::unique_ptr<CudaEngine>> CudaEngine::make(const model::Transformer& m
   EngineConfig sized = config;
   const auto limit = static_cast<int>(model.config().max_position_embeddings);
   sized.max_length = config.max_length == 0 ? limit : std::min(config.max_length, limit);
-  const Memory memory = plan_memory(model.config(), sized);
+  const Memory memory = size_memory(model.config(), sized);
   CudaDecoder::Limits limits = {.slots = sized.slots,
                                 .prompts = sized.slots,
                                 .max_length = sized.max_length,

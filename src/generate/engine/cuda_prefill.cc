@@ -48,7 +48,7 @@ at::Tensor CudaDecoder::read_together(std::span<const Prompt> prompts) {
 
 // Returns the hidden state of one prompt's last token, computed chunk by chunk. With equal sums the
 // bits are those of read_together(), because a token's bits depend neither on the rows beside it
-// nor on the place of its keys.
+// nor on the position of its keys.
 at::Tensor CudaDecoder::read_in_pieces(const Prompt& prompt) {
   const std::int64_t length = std::ssize(prompt.tokens);
   const std::vector<std::int64_t> all_pages(prompt.pages.begin(), prompt.pages.end());

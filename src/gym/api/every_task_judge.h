@@ -14,7 +14,7 @@ namespace tritonsmith::gym::api {
 
 class EveryTaskJudge : public Judge {
  public:
-  // At least one task. They take the place of the tasks of jobs.
+  // At least one task. They replace the tasks of jobs.
   EveryTaskJudge(Judge& judge, std::vector<Task> tasks);
 
   Status submit(JudgeJob job) override;

@@ -69,7 +69,7 @@ struct DeviceUse {
   std::string name;            // "cuda:0"; "cpu:1" is the second referee on the CPU
   std::uint64_t verdicts = 0;  // plans of candidates that it ran
   double busy_seconds = 0;
-  std::uint64_t restarts = 0;  // times that another process took the place of its referee
+  std::uint64_t restarts = 0;  // times that another process replaced its referee
   std::string gpu = {};        // its UUID; empty: it is no GPU
   // The number of calibrations so far. `calibration` is the result of the last one, and
   // `calibrated` the time when it began.

@@ -30,7 +30,7 @@ Status check_data_folders(const std::vector<std::string>& folders) {
     const std::filesystem::path folder = std::filesystem::canonical(each, code);
     if (code || folder != each || !std::filesystem::is_directory(folder))
       return fail("{}: name a folder by its absolute path, without links", each);
-    // The sandbox has folders of its own at these places.
+    // The sandbox has folders of its own at these locations.
     for (const char* own : {"/proc", "/dev", "/sys"})
       if (std::filesystem::path(own) == folder || each.starts_with(std::string(own) + "/"))
         return fail("{}: tasks cannot be shown this folder", each);

@@ -375,7 +375,7 @@ TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
   EXPECT_THAT(told(pool->compile_now({.code = "fine too"})), StartsWith("kernel"));
 }
 
-TEST(CompilerPool, JobsTakeTurns) {
+TEST(CompilerPool, ServesJobsRoundRobin) {
   const auto pool = pool_of({.slots = 1, .compilers = 1});
   BoundedQueue<std::string> finished(8);
   const auto submit = [&](std::uint64_t job, const std::string& kernel) {

@@ -16,7 +16,7 @@ VerdictError wrong(ErrorClass error_class, std::string message) {
   return {.error_class = error_class, .message = std::move(message)};
 }
 
-std::string place(std::int64_t flat, at::IntArrayRef shape) {
+std::string position(std::int64_t flat, at::IntArrayRef shape) {
   std::string text;
   for (std::size_t d = shape.size(); d-- > 0;) {
     text = fmt::format("{}{}{}", flat % shape[d], text.empty() ? "" : ", ", text);
@@ -206,10 +206,10 @@ VerdictError describe(const std::string& what, const Mismatch& mismatch, Pair at
   if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
     return wrong(ErrorClass::unwritten,
                  fmt::format("{}: {} of {} elements were never written, first {}", what,
-                             mismatch.count, elements, place(k, shape)));
+                             mismatch.count, elements, position(k, shape)));
   return wrong(ErrorClass::wrong_value,
                fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}{}",
-                           what, mismatch.count, elements, place(k, shape), at_first.got,
+                           what, mismatch.count, elements, position(k, shape), at_first.got,
                            at_first.expected, allowed_text(mismatch, at_first, how),
                            mismatch.only_exact
                                ? " (within the plain tolerance, but far from the exact result for "

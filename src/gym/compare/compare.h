@@ -1,8 +1,8 @@
 // Compares a candidate's result with the reference's. Types, shapes and integers must be equal.
 // Floating values must lie within KernelBench's tolerance. NaN and infinity must stand in the same
-// places. If a float64 replay of the reference exists, values must also lie within a budget around
-// it, which scales with the output. So small outputs are checked, too. Comparison::allclose leaves
-// the budget out.
+// positions. If a float64 replay of the reference exists, values must also lie within a budget
+// around it, which scales with the output. So small outputs are checked, too. Comparison::allclose
+// leaves the budget out.
 //
 // Some outputs are less exact than the tolerance even in PyTorch: cos(3 * sum(x)) depends on the
 // last bits of the sum. There a candidate passes if it is about as exact as PyTorch.

@@ -277,7 +277,7 @@ TEST(CompareTensors, TakesAnyLayoutWhereTheReferencesIsNotContiguous) {
   EXPECT_EQ(compare(at::ones({7, 4, 5}).select(0, 6), last), "equal");
 }
 
-TEST(CompareTensors, WantsAPlaceForEachElementWhereTheReferenceHasOne) {
+TEST(CompareTensors, WantsMemoryForEachElementWhereTheReferenceHasIt) {
   const at::Tensor dense = at::ones({5, 4}).t(), shared = at::ones({1}).expand({4, 5}),
                    rows = at::ones({5}).expand({4, 5}),
                    windows = at::ones({8}).as_strided({4, 5}, {1, 1});

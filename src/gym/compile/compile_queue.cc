@@ -14,7 +14,7 @@ std::uint64_t CompileQueue::payer_of(const CompileJob& job) {
 }
 
 void CompileQueue::add(std::string key, CompileJob job) {
-  accounts_.try_emplace(payer_of(job), Account{.waits_since = ++turns_});
+  accounts_.try_emplace(payer_of(job), Account{.waits_since = ++picks_});
   auto at = std::ranges::find(waiting_, key, &QueuedKernel::key);
   if (at == waiting_.end()) at = waiting_.insert(at, QueuedKernel{.key = std::move(key)});
   at->jobs.push_back(std::move(job));
@@ -22,16 +22,16 @@ void CompileQueue::add(std::string key, CompileJob job) {
 
 void CompileQueue::put_back(QueuedKernel kernel) {
   for (const CompileJob& job : kernel.jobs)
-    accounts_.try_emplace(payer_of(job), Account{.waits_since = ++turns_});
+    accounts_.try_emplace(payer_of(job), Account{.waits_since = ++picks_});
   waiting_.push_front(std::move(kernel));
 }
 
-// A kernel that was put back has had its turn.
+// A kernel that was put back has been picked.
 std::optional<QueuedKernel> CompileQueue::take() {
   if (waiting_.empty()) return std::nullopt;
   auto chosen = waiting_.begin();
   if (chosen->attempts == 0) {
-    std::uint64_t longest = turns_ + 1;
+    std::uint64_t longest = picks_ + 1;
     for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
       for (const CompileJob& job : at->jobs) {
         const std::uint64_t since = accounts_.at(payer_of(job)).waits_since;
@@ -41,7 +41,7 @@ std::optional<QueuedKernel> CompileQueue::take() {
         chosen->payer = payer_of(job);
       }
     }
-    accounts_.at(chosen->payer).waits_since = ++turns_;
+    accounts_.at(chosen->payer).waits_since = ++picks_;
   }
   QueuedKernel kernel = std::move(*chosen);
   waiting_.erase(chosen);
@@ -82,7 +82,7 @@ std::vector<CompileJob> CompileQueue::remove(Predicate is_it) {
   return removed;
 }
 
-// A job whose last kernel was taken waits for no further turn, and nothing is left to refuse.
+// A job whose last kernel was taken waits for no further pick, and nothing is left to refuse.
 void CompileQueue::close_accounts() {
   std::set<std::uint64_t> open;
   for (const QueuedKernel& kernel : waiting_)

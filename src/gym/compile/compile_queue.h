@@ -1,6 +1,7 @@
-// CompileQueue: the kernels that wait for a compile worker. The judge's jobs take turns, so that a
-// job of many slow kernels delays another job by one kernel at most. It also counts the compile
-// time of each job against a budget. It belongs to CompilerPool, on whose thread it is used.
+// CompileQueue: the kernels that wait for a compile worker. The judge's jobs are served
+// round-robin, so that a job of many slow kernels delays another job by one kernel at most. It also
+// counts the compile time of each job against a budget. It belongs to CompilerPool, on whose thread
+// it is used.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct QueuedKernel {
   std::vector<CompileJob> jobs;
   int attempts = 0;
   double queued_ms = 0;
-  std::uint64_t payer = 0;  // the job whose turn it was, which pays for the compile time
+  std::uint64_t payer = 0;  // the job that was picked, and pays for the compile time
   TimePoint started;
 };
 
@@ -41,9 +42,9 @@ class CompileQueue {
   void add(std::string key, CompileJob job);
   // Returns a kernel whose worker failed. It is the first to be taken again.
   void put_back(QueuedKernel kernel);
-  // Takes the first kernel of the job that has waited longest for its turn.
+  // Takes the first kernel of the job that has waited longest.
   std::optional<QueuedKernel> take();
-  // Adds compile time to the account of the job whose turn it was.
+  // Adds compile time to the account of the job that was picked.
   void charge(const QueuedKernel& kernel, double seconds);
   // Removes and returns the requests of all jobs that have spent their budget.
   std::vector<CompileJob> take_unaffordable();
@@ -55,7 +56,7 @@ class CompileQueue {
 
  private:
   struct Account {
-    std::uint64_t waits_since = 0;  // in turns
+    std::uint64_t waits_since = 0;  // in picks
     double seconds = 0;
   };
   static std::uint64_t payer_of(const CompileJob& job);
@@ -64,7 +65,7 @@ class CompileQueue {
   void close_accounts();
 
   double budget_seconds_;
-  std::uint64_t turns_ = 0;
+  std::uint64_t picks_ = 0;
   std::deque<QueuedKernel> waiting_;           // in the order of arrival
   std::map<std::uint64_t, Account> accounts_;  // of the jobs that wait for kernels
 };

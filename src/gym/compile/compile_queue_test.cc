@@ -58,7 +58,7 @@ TEST(CompileQueue, NewJobsDoNotHoldBackALargeOne) {
   EXPECT_THAT(order, ElementsAre("large 1", "small 2", "large 2", "small 3", "small 4", "large 3"));
 }
 
-TEST(CompileQueue, RequestsWithoutAJobTakeTurnsAsJobsOfTheirOwn) {
+TEST(CompileQueue, RequestsWithoutAJobAreServedAsJobsOfTheirOwn) {
   FakeCompiler compiler;
   compiler.submit(5, {"a1", "a2"});
   compiler.submit(0, {"b", "c"});
@@ -73,7 +73,7 @@ TEST(CompileQueue, AJobThatSpendsItsBudgetLosesItsOtherKernels) {
   EXPECT_THAT(compiler.refused, ElementsAre("a3", "a4"));
 }
 
-TEST(CompileQueue, WhoseTurnItWasPaysForASharedKernel) {
+TEST(CompileQueue, WhoWasPickedPaysForASharedKernel) {
   FakeCompiler compiler;
   compiler.submit(1, {"shared", "a2"});
   compiler.submit(2, {"shared", "b2"});

@@ -25,7 +25,7 @@ struct CompileRequest {
   // Edited PTX, which is assembled in place of the compiler's own. Empty: there is none.
   std::string ptx;
   bool wants_ptx = false;  // the reply then holds the compiler's own PTX
-  std::uint64_t job = 0;   // the kernel's job, as jobs take turns; 0: a job of its own
+  std::uint64_t job = 0;   // the kernel's job, as jobs are served round-robin; 0: a job of its own
 };
 
 struct CompiledKernel {

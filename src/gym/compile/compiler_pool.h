@@ -1,8 +1,8 @@
 // CompilerPool: runs compilations in long-lived jailed workers, which the zygote forks. Equal
-// kernels compile once, also when they arrive at the same time. Jobs take turns and have a budget
-// (compile_queue.h). The pool replaces a worker that crashes or hangs. The kernel of a worker that
-// crashed gets a second, fresh worker, and only then is the failure the kernel's. It lives on the
-// capture loop's thread, as GuestPool does.
+// kernels compile once, also when they arrive at the same time. Jobs are served round-robin and
+// have a budget (compile_queue.h). The pool replaces a worker that crashes or hangs. The kernel of
+// a worker that crashed gets a second, fresh worker, and only then is the failure the kernel's. It
+// lives on the capture loop's thread, as GuestPool does.
 #pragma once
 
 #include <deque>

@@ -84,7 +84,7 @@ class DeviceKernels {
                                                   Deadline deadline);
   // The same for many rounds, but the calls only queue work. The caller clears some slots, adds the
   // blocks' fingerprints to one slot after another, and brings the slots back. Their sums are in
-  // `rounds()` once the stream has done this work. If `fill` is given, it then takes the place of
+  // `rounds()` once the stream has done this work. If `fill` is given, it then replaces
   // each byte of the block.
   CUresult clear_rounds(std::size_t first, std::size_t count);
   CUresult add_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot,
@@ -104,7 +104,7 @@ class DeviceKernels {
   Answer<std::uint64_t> count_changed(std::span<const void* const> zones, std::size_t length,
                                       std::uint8_t value, Deadline deadline);
   Answer<CountedMismatch> compare(const ComparedValues& values, Deadline deadline);
-  // Judges all elements in one pass, without the place of a wrong one. If `fused` is given, that
+  // Judges all elements in one pass, without the position of a wrong one. If `fused` is given, that
   // kernel computes the oracle's values from `leaves`. Otherwise they come from `values.oracle`.
   Answer<JudgedValues> judge(const ComparedValues& values, CUfunction fused,
                              std::span<const void* const> leaves, Deadline deadline);

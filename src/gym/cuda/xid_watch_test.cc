@@ -112,7 +112,7 @@ TEST(XidWatch, ReportsAGpuThatFellOffTheBus) {
   EXPECT_EQ(faults.at(0).uuid, "GPU-2");
 }
 
-TEST(XidWatch, FailsWithThePlaceOfAGpuThatTheDriverDoesNotWatch) {
+TEST(XidWatch, FailsWithTheAddressOfAGpuThatTheDriverDoesNotWatch) {
   const auto watch = XidWatch::start(fake_nvml(), std::vector<WatchedGpu>{{"GPU-9", "0000:99:00"}});
   ASSERT_FALSE(watch);
   EXPECT_NE(watch.error().message.find("0000:99:00"), std::string::npos);

@@ -12,13 +12,13 @@ namespace pattern {
 
 // Mixes rows of many kinds: zeros, one value, all moved up or down by a little, sorted up and down,
 // and ordinary ones. Some slices of the first two dimensions hold one value. Single elements move up
-// or down by up to twice `reach`, some of them at the last index of each dimension and at `places`.
-// Without a reach only rows of the tensor's own values are made.
+// or down by up to twice `reach`, some of them at the last index of each dimension and at
+// `positions`. Without a reach only rows of the tensor's own values are made.
 struct Uneven {
   double reach = 0;
-  bool may_tie = true;                    // rows of equal values may be made
-  std::vector<double> shifts = {};        // some rows move a little beyond each
-  std::vector<std::int64_t> places = {};  // indices along any dimension, from the candidate's code
+  bool may_tie = true;                       // rows of equal values may be made
+  std::vector<double> shifts = {};           // some rows move a little beyond each
+  std::vector<std::int64_t> positions = {};  // indices in the candidate's code
 };
 // Gives elements very different sizes, up to `largest` times as large, and blocks of neighbours too.
 // So a part of a row says little about the rest.
@@ -29,7 +29,7 @@ struct Ragged {
 struct Noise {};
 // Exchanges two values of a mask at one element in eight.
 struct Flips {};
-// Puts `numbers` in the place of some elements, and all elements in ascending order.
+// Puts `numbers` in place of some elements, and all elements in ascending order.
 struct Sorted {
   std::vector<double> numbers = {};
   bool leaves_one_out = false;  // one of the drawn numbers no longer occurs
@@ -39,31 +39,31 @@ struct Sorted {
 // room.
 struct Skewed {
   std::vector<double> numbers = {};
-  std::vector<std::int64_t> places = {};
+  std::vector<std::int64_t> positions = {};
 };
-// Puts `numbers` in the place of some elements, and the first two, the least and the largest, alone
-// into rows, at the last index and in the middle of each dimension, and at `places` and beside them.
-// Without room between the two it does not do the latter.
+// Puts `numbers` in place of some elements, and the first two, the least and the largest, alone
+// into rows, at the last index and in the middle of each dimension, and at `positions` and beside
+// them. Without room between the two it does not do the latter.
 struct Extremes {
   std::vector<double> numbers = {};
-  std::vector<std::int64_t> places = {};
+  std::vector<std::int64_t> positions = {};
 };
-// Gives each row the whole numbers `largest` and `largest` - 1, at places of their own. In some rows the
-// largest stands at the last index, in the middle, or at `places` or beside them.
+// Gives each row the whole numbers `largest` and `largest` - 1, at positions of their own. In some
+// rows the largest stands at the last index, in the middle, or at `positions` or beside them.
 struct Near {
   std::int64_t largest = 0;
-  std::vector<std::int64_t> places = {};
+  std::vector<std::int64_t> positions = {};
 };
 // Makes each element `largest`, or one of the seven whole numbers before it.
 struct NearAll {
   std::int64_t largest = 0;
 };
-// Rounds elements to halves of 1 / `scale`, and puts `numbers` in the place of some.
+// Rounds elements to halves of 1 / `scale`, and puts `numbers` in place of some.
 struct Ties {
   double scale = 1;
   std::vector<double> numbers = {};
 };
-// Puts `numbers` in the place of some elements. If it `fills_small`, a tensor with no more elements
+// Puts `numbers` in place of some elements. If it `fills_small`, a tensor with no more elements
 // than numbers holds some of them alone.
 struct Numbers {
   std::vector<double> numbers = {};
@@ -84,22 +84,22 @@ struct ScaledTies {
 struct Close {};
 // Makes rows of two values, of which one element decides whether any or all hold.
 struct Truths {
-  std::int64_t variant = 0;                    // the turn of values and places begins with it
+  std::int64_t variant = 0;                    // the cycle of values and positions begins with it
   std::optional<std::int64_t> dimension = {};  // along which rows run; none: all elements are a row
   std::vector<double> values = {};             // fewer than two: false and true
   bool is_alike = false;  // all rows hold the first value, so that another input decides
 };
 // Puts large elements, of about `reach`, at the last index and in the middle of each dimension, and at
-// `places`.
+// `positions`.
 struct Ends {
   double reach = 0;
-  std::vector<std::int64_t> places = {};
+  std::vector<std::int64_t> positions = {};
   bool middle_first = false;  // the middle takes the first of the rows, of which there may be few
 };
-// Puts NaN and both infinities in the place of a few elements, and one at the last index and in the
-// middle of each dimension, and at `places` and beside them.
+// Puts NaN and both infinities in place of a few elements, and one at the last index and in the
+// middle of each dimension, and at `positions` and beside them.
 struct Specials {
-  std::vector<std::int64_t> places = {};
+  std::vector<std::int64_t> positions = {};
 };
 // Changes lengths, offsets or positions so that they may still be what they are. Zeros and ones grow
 // by up to `growth`.

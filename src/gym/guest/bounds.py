@@ -59,7 +59,7 @@ def of_comparison(func, args, bounds_of):
 
 
 def values_of(func, out):
-    """Returns the results without places of elements, which are second where an operator has two results."""
+    """Returns the results without positions of elements, which are second where an operator has two results."""
     return out[0] if func._schema.name in SECOND_PLACES and isinstance(out, (tuple, list)) else out
 
 

@@ -307,9 +307,9 @@ def known_values(inputs, recorder):
 
 
 def read_inputs(inputs, recorder):
-    """Returns the places, among the distinct input tensors, of those whose values Python has read."""
+    """Returns the positions, among the distinct input tensors, of those whose values Python has read."""
     indices = dict.fromkeys(recorder.index_of(leaf) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor))
-    return [place for place, index in enumerate(indices) if recorder.constants.is_read(index)]
+    return [position for position, index in enumerate(indices) if recorder.constants.is_read(index)]
 
 
 def constant_of(data, spec):

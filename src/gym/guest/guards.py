@@ -100,7 +100,7 @@ _real_warn = warnings.warn
 
 
 def warn_here(message, category=None, stacklevel=1, source=None, **options):
-    """Takes the place of warnings.warn. A warning is about the line that gives it, since its callers are the guest's."""
+    """Replaces warnings.warn. A warning is about the line that gives it, since its callers are the guest's."""
     _real_warn(message, category, 2, source)
 
 
@@ -196,7 +196,7 @@ class TypeOfTypes(type):
 
 
 class Type(type, metaclass=TypeOfTypes):
-    """Takes the place of `type` in a candidate's builtins."""
+    """Replaces `type` in a candidate's builtins."""
 
 
 def refusing(name):

@@ -238,7 +238,7 @@ class Candidates(unittest.TestCase):
             for one, other in zip(inputs, of_first_call):
                 self.assertEqual(tensors[one["tensor"]]["shape"], tensors[other["tensor"]]["shape"])
 
-    def test_what_takes_a_buffers_place_is_copied_there(self):
+    def test_what_replaces_a_buffer_is_copied_there(self):
         task = task_modules.module("self.mean = 0.9 * self.mean + 0.1 * x.mean(0)\nself.a, self.b = self.b, self.a\nx - self.mean",
                                    "self.register_buffer('mean', torch.zeros(8))\n"
                                    "self.register_buffer('a', torch.zeros(3))\nself.register_buffer('b', torch.ones(3))")

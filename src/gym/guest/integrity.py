@@ -67,29 +67,29 @@ class Originals:
         self.classes = [*CLASSES, torch.cuda.Event, torch.cuda.Stream]
         self.classes += [value for name, names in self.watched if name.startswith("tritonsmith_guest.")
                          for value in names.values() if isinstance(value, type) and value.__module__ == name]
-        self.places = [(name, names, parts_of(names)) for name, names in self.watched]
-        self.places += [(one.__qualname__, vars(one), parts_of(vars(one))) for one in self.classes]
+        self.namespaces = [(name, names, parts_of(names)) for name, names in self.watched]
+        self.namespaces += [(one.__qualname__, vars(one), parts_of(vars(one))) for one in self.classes]
         self.names_of_classes = [set(vars(one)) for one in self.classes]
         dictionaries = [*(names for _, names in self.watched), *map(dictionary_of, self.classes)]
         self.versions = [version_of(names) for names in dictionaries] if versions_are_kept() else []
         self.seen = []  # the versions that first_change() has looked at
 
-    def changed_places(self):
-        """Returns the numbers of the places that may have changed since the last look. To look at a name writes to its memory,
+    def changed_namespaces(self):
+        """Returns the numbers of the namespaces that may have changed since the last look. To look at a name writes to its memory,
         which a guest shares with the zygote until then. The version of a dictionary saves this for most names."""
         versions, before = [version.value for version in self.versions], self.seen
         self.seen = versions
-        return [k for k in range(len(self.places)) if not before or versions[k] != before[k]]
+        return [k for k in range(len(self.namespaces)) if not before or versions[k] != before[k]]
 
     def first_change(self):
         """Returns the name of the first thing that is another one now, or None."""
-        for k in self.changed_places():
-            place, names, before = self.places[k]
+        for k in self.changed_namespaces():
+            owner, names, before = self.namespaces[k]
             for name, value in before.items():
                 if names.get(name) is not value:
-                    return f"{place}.{name}"
+                    return f"{owner}.{name}"
             if k >= len(self.watched) and (added := self.hiding(k - len(self.watched))):
-                return f"{place}.{added}"
+                return f"{owner}.{added}"
         return None
 
     def hiding(self, number):

@@ -44,7 +44,7 @@ class Operators(unittest.TestCase):
         for each in COMPUTING.split():
             self.assertNotIn(f"aten::{each}", operators.PASSIVE)
 
-    def test_no_result_that_holds_places_counts_as_elements(self):
+    def test_no_result_that_holds_positions_counts_as_elements(self):
         for name in operators.KEEPING:
             returns = [tuple(value.name for value in overload._schema.returns) for overload in overloads(name)]
             self.assertEqual(name in operators.SECOND_PLACES, ("values", "indices") in returns, name)

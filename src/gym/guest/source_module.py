@@ -13,7 +13,7 @@ def register_source(source, path):
 def load_module(source, path, name, own_builtins=None):
     """Loads the module. It raises whatever the module's top level raises. The text need not exist as a file.
 
-    `own_builtins` takes the place of Python's builtins in the module."""
+    `own_builtins` replaces Python's builtins in the module."""
     register_source(source, path)
     module = types.ModuleType(name)
     module.__file__ = path

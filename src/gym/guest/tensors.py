@@ -77,9 +77,9 @@ class TensorTable:
 
     def at_address(self, address):
         """Returns the latest tensor on the GPU that begins at this address, or None."""
-        place = addresses.place_at(address)
+        found_storage = addresses.storage_at(address)
         for tensor in reversed(self.alive):
-            if (place and isinstance(tensor, torch.Tensor) and tensor.is_cuda and tensor.numel()
+            if (found_storage and isinstance(tensor, torch.Tensor) and tensor.is_cuda and tensor.numel()
                     and addresses.address_of(tensor) == address):
                 return tensor
         return None

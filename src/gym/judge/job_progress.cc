@@ -196,7 +196,7 @@ void add_timing(const referee::PlanTiming& timing, const std::optional<Ceilings>
   }
 }
 
-// Tells which kernels that were timed leave most of a multiprocessor's places for warps empty.
+// Tells which kernels that were timed leave most of a multiprocessor's slots for warps empty.
 void note_low_occupancy(const JobProgress& progress, Verdict& verdict) {
   constexpr double low = 0.25;
   for (const CompileUnit& unit : progress.units) {

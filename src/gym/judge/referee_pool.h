@@ -51,10 +51,11 @@ class RefereePool {
   RefereeQueue& queue_of(Backend backend) {
     return backend == Backend::replay ? on_gpus_ : on_cpu_;
   }
-  // Does the work of a queue until it is closed. `place` is the index of the referee and its device.
-  void serve(RefereeQueue& queue, int number, std::size_t place, const std::stop_token& stop);
+  // Does the work of a queue until it is closed. `index` is the index of the referee and its
+  // device.
+  void serve(RefereeQueue& queue, int number, std::size_t index, const std::stop_token& stop);
   // Measures how fast the referee's GPU is now, and notes the result in devices_.
-  void calibrate(std::size_t place, RefereeClient& referee, const std::stop_token& stop);
+  void calibrate(std::size_t index, RefereeClient& referee, const std::stop_token& stop);
 
   double calibration_seconds_;
   OnAnswer on_answer_;

@@ -98,7 +98,7 @@ Result<Calibration> RefereeProcess::calibrate() {
   constexpr double patience = 30;  // the lease, the compiler and the rounds
   if (!program_.gpu) return fail("this referee has no GPU");
   if (interrupted()) return fail("the judge was shut down");
-  if (!live_) TRY(take_place());
+  if (!live_) TRY(ensure_live());
   const referee::RefereeJob no_job;
   const Json head = {{"calibrate", true}};
   const std::string none;
@@ -129,7 +129,7 @@ bool RefereeProcess::interrupted() const {
 RefereeProcess::Answer<referee::RefereeReport> RefereeProcess::ask(const referee::RefereeJob& job,
                                                                    const std::string& task_plan) {
   if (!live_) {
-    if (const auto taken = take_place(); !taken)
+    if (const auto taken = ensure_live(); !taken)
       return tl::unexpected(Broken{Ending::infrastructure, taken.error().message});
   } else {
     replenish();
@@ -165,7 +165,7 @@ RefereeProcess::Answer<referee::RefereeReport> RefereeProcess::put(const referee
   return *std::move(report);
 }
 
-Status RefereeProcess::take_place() {
+Status RefereeProcess::ensure_live() {
   if (!why_unfit_.empty()) return fail("{}", why_unfit_);
   for (int misjudging = 0; misjudging < kMisjudging; ++misjudging) {
     TRY(start());

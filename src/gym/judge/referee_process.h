@@ -76,7 +76,7 @@ class RefereeProcess : public RefereeClient {
   Answer<referee::RefereeReport> put(const referee::RefereeJob& job, const std::string& task_plan,
                                      Deadline deadline);
   // Makes sure that a live referee is there that judges correctly.
-  Status take_place();
+  Status ensure_live();
   enum class Showing { judges, misjudges };
   Answer<Showing> examine();
   void keep_probe(const referee::RefereeJob& job, const std::string& task_plan,

@@ -101,7 +101,7 @@ RefereeProgram program_with_spare() {
   return program;
 }
 
-TEST_F(RefereeProcessTest, SpareTakesTheKilledOnesPlaceAndIsReplaced) {
+TEST_F(RefereeProcessTest, SpareReplacesTheKilledOneAndIsReplaced) {
   {
     RefereeProcess two(program_with_spare());
     EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);

@@ -59,7 +59,7 @@ class Language {
   // Checks text of the assembly into which the language's compiler translates kernels (for Triton:
   // PTX), and which somebody edited. Fails with the line of a word that the compiler never writes.
   virtual Status check_assembly(std::string_view assembly) const = 0;
-  // Checks that an edit may take the place of the compiler's own text: it has the same kernel, with
+  // Checks that an edit may replace the compiler's own text: it has the same kernel, with
   // the same parameters and launch bounds.
   virtual Status check_edit(std::string_view original, std::string_view edited) const = 0;
 

@@ -164,10 +164,10 @@ TEST_F(CudaDeviceTest, ComparesAsTheCpuDoes) {
     at::Tensor candidate = (exact + 3e-5 * at::randn({40'001}, at::kDouble)).to(dtype);
     candidate[7] = std::numeric_limits<double>::quiet_NaN();
     candidate[40'000] = 100;
-    const auto both = [&](const at::Tensor& tensor, compare::DeviceComparison* device, auto place,
+    const auto both = [&](const at::Tensor& tensor, compare::DeviceComparison* device, auto target,
                           Numerics& numerics) {
       return compare::compare_tensors(
-          "output", tensor.to(place), reference.to(place), exact.to(place),
+          "output", tensor.to(target), reference.to(target), exact.to(target),
           {.tolerance = compare::tolerance_of(dtype), .device = device}, numerics);
     };
     for (const at::Tensor& tensor : {candidate, reference}) {
@@ -429,7 +429,7 @@ TEST_F(CudaDeviceTest, LooksAtATaskAsTheCpuDoes) {
 
 // There are two sets of buffers. A run finds its set poisoned, and the other set is poisoned
 // before the next run.
-TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
+TEST_F(CudaDeviceTest, TimedRunsAlternateBetweenPoisonedBuffers) {
   const c10::InferenceMode no_gradients(true);
   constexpr std::int64_t n = 1 << 23;
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
@@ -444,7 +444,7 @@ TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
   replay.bind(x, input);
   ASSERT_FALSE(replay.run(plan::Phase::forward));
   timing::TimedSide side(candidate.plan(), replay, *device::test_gpu(), {}, true);
-  side.take_turns();
+  side.alternate_buffers();
   at::Tensor before = side.outputs().front();
   for (int round = 0; round < 3; ++round) {
     side.prepare(tensors::Filler::nan);

@@ -100,7 +100,7 @@ bool says_nothing(const trial::TrialResult& result, trial::Perturbation kind,
 
 ExtremeTrial run_conclusively(Equipment& equipment, const plan::Plan& task, bool finite_else,
                               trial::TrialConfig& config) {
-  const bool is_bounded = trial::InputPlan(task).has_bounded_input();
+  const bool is_bounded = trial::InputChanges(task).has_bounded_input();
   const auto run = [&]() -> ExtremeTrial {
     trial::TrialResult result = run_ordered_trial(equipment, config);
     // A recurrence grows without end on what is no gate any more.

@@ -149,7 +149,7 @@ class Linter {
     const at::Tensor replaced = other ? at_index(reference.tensors(), *other) : at::Tensor();
     seed("lint inputs", draw);
     Rng rng(trial::trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
-    const auto changes = trial::InputPlan(setting_.task).draw_changes(kind, rng);
+    const auto changes = trial::InputChanges(setting_.task).draw_changes(kind, rng);
     if (stopped(reference.run(plan::Phase::inputs, [&](std::size_t step) {
           trial::change_draw(changes, step, setting_.task, reference.tensors());
         })))

@@ -56,7 +56,7 @@ struct QuestionTensors {
 
 QuestionTensors tensors_of(const trial::ReferenceQuestion& question) {
   QuestionTensors sent;
-  std::map<const void*, std::size_t> places;
+  std::map<const void*, std::size_t> indices;
   std::set<int> wanted;
   for (const int input : trial::input_tensors(question.task)) wanted.insert(input);
   for (const plan::PlanParameter& parameter : question.task.parameters) {
@@ -66,7 +66,7 @@ QuestionTensors tensors_of(const trial::ReferenceQuestion& question) {
   for (const int index : wanted) {
     const at::Tensor& tensor = question.tensors.at(static_cast<std::size_t>(index));
     const auto [at, is_new] =
-        places.try_emplace(tensor.storage().unsafeGetStorageImpl(), sent.memories.size());
+        indices.try_emplace(tensor.storage().unsafeGetStorageImpl(), sent.memories.size());
     if (is_new) {
       sent.memories.push_back(tensors::storage_bytes(tensor).cpu());
       sent.blocks.push_back(static_cast<std::uint64_t>(sent.memories.back().nbytes()));

@@ -49,10 +49,10 @@ void add_trial(RefereeReport& report, const trial::TrialResult& result) {
 void name_the_task(VerdictError& error) {
   if (error.error_class == ErrorClass::exception || error.error_class == ErrorClass::bad_plan)
     error.error_class = ErrorClass::task_failed;
-  std::string place = error.line > 0 ? fmt::format("line {}", error.line) : "";
+  std::string location = error.line > 0 ? fmt::format("line {}", error.line) : "";
   if (error.error_class != ErrorClass::task_failed)
-    place = "the task itself" + (place.empty() ? "" : ", " + place);
-  if (!place.empty()) error.message = place + ": " + error.message;
+    location = "the task itself" + (location.empty() ? "" : ", " + location);
+  if (!location.empty()) error.message = location + ": " + error.message;
   error.line = 0;
 }
 

@@ -32,7 +32,7 @@ struct Soundness {
     constexpr double precise = 1.0 / 32, few = 4;
     const double share =
         result.is_error_widened ? trial::kPreciseShare : std::max(precise, few * error);
-    // A finite error says that float64 is finite at the same places.
+    // A finite error says that float64 is finite at the same positions.
     const bool is_known =
         may_have_empty_groups && result.is_exact_known && result.reference_is_partly_finite;
     return !result.reference_stop && (result.reference_is_finite || !is_finite || is_known) &&

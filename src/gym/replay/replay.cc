@@ -336,7 +336,7 @@ std::optional<Stop> Replay::keep_outputs(const plan::PlanStep& step, const plan:
     const bool aliases = i < schema.returns().size() && schema.returns()[i].alias_info() != nullptr;
     fresh.resize(made.size(), !aliases);
   }
-  // A plan marks the place of an undefined result with -1, or omits it at the end.
+  // A plan marks the position of an undefined result with -1, or omits it at the end.
   if (made.size() < call.outputs.size())
     return mistake(
         step, ErrorClass::bad_plan,

@@ -5,7 +5,7 @@
 //   * A verdict that it brings is dropped, and its job is queued again.
 //   * The jobs that it concluded since its last good calibration are in doubt: they are queued again
 //     for GPUs of the same class. Each keeps its first verdict for clients that have yet to fetch
-//     it, until the next verdict takes its place. No client gets two.
+//     it, until the next verdict replaces it. No client gets two.
 //
 // job_store_contract_test.cc checks this. Any thread may call. Nothing waits.
 #pragma once

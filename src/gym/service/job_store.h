@@ -39,7 +39,7 @@ struct JobStoreLimits {
   int finished = 20'000;    // kept for clients that ask later; the store forgets the oldest
 };
 
-// Returns the verdict on an equal job from another place, such as a judge's verdict store. Any
+// Returns the verdict on an equal job from another location, such as a judge's verdict store. Any
 // thread may call it.
 using RecallVerdict = std::function<std::optional<Verdict>(const api::JudgeJob&)>;
 

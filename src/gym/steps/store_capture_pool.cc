@@ -37,7 +37,7 @@ std::uint64_t StoreCapturePool::capture(capture::CaptureRequest request, Capture
   return add(std::move(request), std::move(done));
 }
 
-// The capturing hosts give jobs turns at their compilers, by number.
+// The capturing hosts serve jobs round-robin at their compilers, by number.
 std::uint64_t StoreCapturePool::compile(compile::CompileRequest request, CompileDone done) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 62;
   if (request.job != 0) request.job = (request.job + mark_) % largest;

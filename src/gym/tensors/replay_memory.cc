@@ -23,7 +23,7 @@ struct State {
 State state;
 
 // Each block begins with its size. Libraries such as oneDNN want a pointer that is its own context,
-// so the size has no other place. The header is as wide as LibTorch's alignment.
+// so the size has no other location. The header is as wide as LibTorch's alignment.
 constexpr std::size_t kHeader = 64;
 
 void release(void* data) {
@@ -45,7 +45,7 @@ std::uint64_t first_of_plausible() {
 }
 
 // Each half of a word is a number between 1 and 8 in bfloat16 (0x3f80 to 0x40ff), and so is the
-// word in fp32. One place in four holds zeros, as memory of the operating system does.
+// word in fp32. One word in four holds zeros, as memory of the operating system does.
 void fill_plausibly(std::byte* data, std::size_t bytes) {
   std::uint64_t& random = state.random;
   bool is_zero = false;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "gym/timing/round_plan.h"
+#include "gym/timing/round_schedule.h"
 
 namespace tritonsmith::gym::timing {
 
@@ -15,7 +15,7 @@ class ReferenceTimes {
   ReferenceTimes(const std::vector<double>* earlier, double share)
       : earlier_(earlier), share_(share) {}
 
-  // Sets the number of rounds that make one sample (round_plan.h).
+  // Sets the number of rounds that make one sample (round_schedule.h).
   void sample_by(int rounds) { rounds_a_sample_ = rounds; }
   void add(double milliseconds) { now_.push_back(milliseconds); }
   // Forgets this job's rounds.
@@ -37,7 +37,7 @@ class ReferenceTimes {
 
   const std::vector<double>* earlier_;
   double share_;
-  int rounds_a_sample_ = RoundPlan{}.rounds_a_sample;
+  int rounds_a_sample_ = RoundSchedule{}.rounds_a_sample;
   std::vector<double> now_;
 };
 

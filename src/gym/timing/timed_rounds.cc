@@ -66,7 +66,7 @@ std::optional<replay::Stop> TimedRounds::queue_round(int round) {
     prints_.add(outputs, round);
   sides_.candidate.forget_copies(outputs);
   const int nth = static_cast<int>(candidate_ms_.size()) + round;
-  const bool with_reference = runs_reference(plan_, nth, reference_time());
+  const bool with_reference = runs_reference(schedule_, nth, reference_time());
   with_reference_[static_cast<std::size_t>(round)] = with_reference;
   return with_reference ? queue_reference(round) : std::nullopt;
 }
@@ -105,8 +105,8 @@ std::optional<replay::Stop> TimedRounds::run_rounds(int rounds) {
 std::optional<replay::Stop> TimedRounds::warm_up() {
   if (auto stop = run_batch(kWarmUp)) return stop;
   clocks_.clear();
-  plan_ = round_plan(milliseconds(0, 0));
-  reference_times_.sample_by(plan_.rounds_a_sample);
+  schedule_ = round_schedule(milliseconds(0, 0));
+  reference_times_.sample_by(schedule_.rounds_a_sample);
   is_known_from_earlier_ = reference_times_.is_known_from_earlier();
   for (int round = 0; round < kWarmUp; ++round)
     archives_ = archives_ || !prints_.is_expected(round);
@@ -124,7 +124,7 @@ int TimedRounds::most_rounds() const {
 std::optional<replay::Stop> TimedRounds::take_samples(const Deadline& deadline) {
   int most = most_rounds();
   while (static_cast<int>(candidate_ms_.size()) < most) {
-    const double wanted = candidate_ms_.empty() ? plan_.fewest : plan_.batch;
+    const double wanted = candidate_ms_.empty() ? schedule_.fewest : schedule_.batch;
     const auto fit = static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, wanted));
     const int rounds = std::min(fit, most - static_cast<int>(candidate_ms_.size()));
     if (auto stop = run_batch(rounds)) return stop;
@@ -171,16 +171,16 @@ void TimedRounds::start_by_value() {
 }
 
 std::vector<double> TimedRounds::samples() const {
-  return samples_of(candidate_ms_, plan_.rounds_a_sample);
+  return samples_of(candidate_ms_, schedule_.rounds_a_sample);
 }
 
 Timing TimedRounds::candidate_timing() const { return timing_of(samples()); }
 
 Timing TimedRounds::reference_timing() const {
-  return timing_of(samples_of(reference_times_.reported(), plan_.rounds_a_sample));
+  return timing_of(samples_of(reference_times_.reported(), schedule_.rounds_a_sample));
 }
 
-// Runs a round without the reference's turn.
+// Runs a round without the reference.
 tl::expected<double, replay::Stop> TimedRounds::time_once() {
   const EagerSettings eager(sides_.setting);
   sides_.device.set_patience(Deadline::after(2 * replay::kKernelPatience));

@@ -73,7 +73,7 @@ class TimedRounds {
   bool is_known_from_earlier_ = false;  // the reference's time is known from earlier jobs
   double round_seconds_ = 0;
   std::array<bool, kLargestBatch> with_reference_{};  // for each round of the batch
-  RoundPlan plan_;
+  RoundSchedule schedule_;
   std::vector<double> candidate_ms_;
   std::vector<Clocks> clocks_;  // one reading a batch
 };

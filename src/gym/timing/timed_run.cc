@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "gym/timing/round_plan.h"
+#include "gym/timing/round_schedule.h"
 
 namespace tritonsmith::gym::timing {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/timing/round_plan.h"
+#include "gym/timing/round_schedule.h"
 
 namespace tritonsmith::gym::timing {
 
@@ -38,15 +38,15 @@ TimedSide::TimedSide(const plan::Plan& plan, replay::Replay& replay, device::Cud
 }
 
 // Steps that make views of a buffer are repeated in each run, so they see the buffer that is bound.
-void TimedSide::take_turns() {
+void TimedSide::alternate_buffers() {
   std::int64_t bytes = 0;
   for (const at::Tensor& buffer : sets_[0].tensors)
     bytes += static_cast<std::int64_t>(buffer.storage().nbytes());
-  if (!gym::timing::takes_turns(bytes, device_.facts().cache_bytes)) return;
+  if (!gym::timing::alternates_buffers(bytes, device_.facts().cache_bytes)) return;
   try {
     for (const at::Tensor& buffer : sets_[0].tensors)
       sets_[1].tensors.push_back(device_.filled(buffer));
-    takes_turns_ = true;
+    alternates_ = true;
   } catch (const c10::OutOfMemoryError&) {
     sets_[1].tensors.clear();
   }
@@ -57,23 +57,23 @@ std::optional<replay::Stop> TimedSide::prepare(tensors::Filler filler) {
   for (trial::SavedState& each : state_) each.bytes.copy_(each.saved);
   for (const int index : made_)
     device_.forget({&replay_.tensors().at(static_cast<std::size_t>(index)), 1});
-  if (takes_turns_) {
-    turn_ = 1 - turn_;
+  if (alternates_) {
+    current_set_ = 1 - current_set_;
     for (std::size_t k = 0; k < reserved_.size(); ++k)
-      replay_.bind(reserved_[k], sets_.at(turn_).tensors[k]);
+      replay_.bind(reserved_[k], sets_.at(current_set_).tensors[k]);
   }
-  if (Buffers& now = sets_.at(turn_); !now.poisoned) poison(now, filler);
+  if (Buffers& now = sets_.at(current_set_); !now.poisoned) poison(now, filler);
   return replay_.draw_again();
 }
 
 std::int64_t TimedSide::poison_others(tensors::Filler filler, const PoisonBuffer& by_caller) {
-  Buffers& others = sets_.at(1 - turn_);
-  return takes_turns_ && !others.poisoned ? poison(others, filler, by_caller) : 0;
+  Buffers& others = sets_.at(1 - current_set_);
+  return alternates_ && !others.poisoned ? poison(others, filler, by_caller) : 0;
 }
 
 bool TimedSide::will_poison(const cuda::Bytes& block) const {
-  return takes_turns_ &&
-         std::ranges::any_of(sets_.at(turn_).tensors, [&](const at::Tensor& buffer) {
+  return alternates_ &&
+         std::ranges::any_of(sets_.at(current_set_).tensors, [&](const at::Tensor& buffer) {
            return buffer.storage().data() == block.at && buffer.storage().nbytes() == block.count;
          });
 }
@@ -93,7 +93,7 @@ std::int64_t TimedSide::poison(Buffers& buffers, tensors::Filler filler,
 }
 
 std::optional<replay::Stop> TimedSide::run(const std::function<void(std::size_t)>& after) {
-  sets_.at(turn_).poisoned = false;
+  sets_.at(current_set_).poisoned = false;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (auto stop = replay_.run_step(steps_[k])) return stop;
     if (after) after(k);

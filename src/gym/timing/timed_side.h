@@ -1,7 +1,7 @@
 // TimedSide: one side of a timing, the candidate's forward or the reference's. It runs again and
 // again over the tensors of a finished trial. Steps that only reserve memory are not repeated:
 // their buffers stay, and are poisoned outside the clock. If there is a second set of buffers, runs
-// take turns between the two. Results of a candidate's operators are overwritten before the next
+// alternate between the two. Results of a candidate's operators are overwritten before the next
 // run, so that no run finds what another one computed.
 #pragma once
 
@@ -22,10 +22,10 @@ class TimedSide {
   TimedSide(const plan::Plan& plan, replay::Replay& replay, device::CudaDevice& device,
             std::vector<trial::SavedState> state, bool forgets);
 
-  // Adds the second set of buffers if it is worth it (round_plan.h) and there is room.
-  void take_turns();
+  // Adds the second set of buffers if it is worth it (round_schedule.h) and there is room.
+  void alternate_buffers();
   // Runs outside the clock, before each run: restores what forward changed, repeats its random
-  // draws, and poisons the buffers whose turn it is, unless they are poisoned already.
+  // draws, and poisons the buffers of the next run, unless they are poisoned already.
   std::optional<replay::Stop> prepare(tensors::Filler filler);
   // Queues work that poisons a whole buffer, or returns false and leaves this to the caller.
   using PoisonBuffer = std::function<bool(const at::Tensor& buffer)>;
@@ -62,8 +62,8 @@ class TimedSide {
   std::vector<int> reserved_;  // which tensors of the plan the buffers are
   std::vector<int> made_;      // the tensors of the plan that are new memory in every run
   std::array<Buffers, 2> sets_;
-  std::size_t turn_ = 0;
-  bool takes_turns_ = false;
+  std::size_t current_set_ = 0;
+  bool alternates_ = false;
 };
 
 }  // namespace tritonsmith::gym::timing

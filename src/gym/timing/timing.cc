@@ -71,7 +71,7 @@ class Timer {
 
   std::optional<replay::Stop> set_up() {
     if (auto stop = rounds_.set_up()) return stop;
-    candidate_.take_turns();
+    candidate_.alternate_buffers();
     // An input that forward changed gets its first values again here.
     if (auto stop = rounds_.prepare()) return stop;
     keep_original_inputs();

@@ -1,6 +1,6 @@
 // Times a candidate that has proved right, against its reference, on a GPU. Rounds of both run one
-// after the other (round_plan.h), until the medians are known to one percent or the time is up. Two
-// rounds of a short kernel make a sample.
+// after the other (round_schedule.h), until the medians are known to one percent or the time is up.
+// Two rounds of a short kernel make a sample.
 //
 // Before each round of the candidate, its unwritten memory is poisoned, the state that it changed
 // is restored, and the L2 cache is flushed. After each round its outputs are checked. The reference

@@ -107,11 +107,11 @@ void add_stored_by_code(const Sides& sides, std::size_t step, std::vector<int>& 
   if (launch == nullptr) return;
   const plan::LaunchChoice& chosen = replay::chosen_of(*launch, step, sides.config.choices);
   const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(chosen.kernel));
-  for (const int place :
+  for (const int index :
        language::language_of(kernel).unconditionally_stored_arguments(kernel.code))
-    if (place < std::ssize(chosen.arguments))
+    if (index < std::ssize(chosen.arguments))
       if (const auto* tensor =
-              std::get_if<plan::TensorRef>(&chosen.arguments[static_cast<std::size_t>(place)].data))
+              std::get_if<plan::TensorRef>(&chosen.arguments[static_cast<std::size_t>(index)].data))
         stored.push_back(tensor->index);
 }
 

@@ -91,11 +91,11 @@ void follow(const plan::Plan& plan, const plan::LaunchStep& launch, std::set<int
   for (const plan::LaunchChoice& choice : launch.choices) {
     const plan::PlanKernel& kernel = plan.kernels.at(static_cast<std::size_t>(choice.kernel));
     const language::Language& language = language::language_of(kernel);
-    const auto storages = [&](const std::vector<int>& places) {
+    const auto storages = [&](const std::vector<int>& indices) {
       std::vector<int> given;
-      for (const int place : places)
-        if (place < std::ssize(choice.arguments))
-          plan::append_tensors(choice.arguments[static_cast<std::size_t>(place)], given);
+      for (const int index : indices)
+        if (index < std::ssize(choice.arguments))
+          plan::append_tensors(choice.arguments[static_cast<std::size_t>(index)], given);
       std::set<int> found;
       for (const int index : given) found.insert(storage_of(plan, index));
       return found;

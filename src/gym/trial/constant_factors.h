@@ -15,7 +15,7 @@ namespace tritonsmith::gym::trial {
 
 struct Sides;
 
-// By tensor of each side's plan: some of its elements after one trial, at the same places in each
+// By tensor of each side's plan: some of its elements after one trial, at the same indices in each
 // trial.
 struct FactorSamples {
   using Sampled = std::map<int, std::vector<float>>;

@@ -88,8 +88,8 @@ bool hides_what_kernels_read(Sides& sides, const replay::LaunchTraces& launches)
   return any;
 }
 
-// Returns the elements of a tensor, or of a large one those at regular distances, from a place on that
-// the trial's secret decides.
+// Returns the elements of a tensor, or of a large one those at regular distances, from a position
+// on that the trial's secret decides.
 at::Tensor sample_of(const Sides& sides, const at::Tensor& tensor) {
   constexpr std::int64_t most = 1 << 20;
   at::Tensor all = tensor.reshape({-1});
@@ -101,7 +101,7 @@ at::Tensor sample_of(const Sides& sides, const at::Tensor& tensor) {
   return is_narrow ? all.to(at::kFloat) : all;
 }
 
-// Marks those of an output's sampled elements that an input holds at the same place.
+// Marks those of an output's sampled elements that an input holds at the same position.
 at::Tensor held_by_inputs(const Sides& sides, const at::Tensor& output) {
   const at::Tensor sampled = sample_of(sides, output);
   at::Tensor held = at::zeros_like(sampled, at::dtype(at::kBool));

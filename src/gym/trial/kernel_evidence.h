@@ -14,9 +14,9 @@ namespace tritonsmith::gym::trial {
 void weigh_unchanged_values(Sides& sides, TrialResult& result);
 
 // Returns the share of output elements that are wrong in `without`, the candidate's tensors after a
-// forward in which no kernel ran. Elements that an input already holds at their place do not count,
-// because the reference did not compute them either. Of a large output a sample counts. Returns nothing
-// if no element counts.
+// forward in which no kernel ran. Elements that an input already holds at their position do not
+// count, because the reference did not compute them either. Of a large output a sample counts.
+// Returns nothing if no element counts.
 std::optional<double> share_that_needs_kernels(const Sides& sides,
                                                const tensors::TensorTable& without);
 

@@ -97,14 +97,14 @@ bool has_several_programs(const plan::LaunchChoice& launch) {
   return std::ranges::any_of(launch.grid, [](std::int64_t size) { return size > 1; });
 }
 
-// The storages of the tensors at these places among a launch's arguments.
-std::set<int> storages_at(const std::vector<int>& places, const plan::LaunchChoice& launch,
+// The storages of the tensors at these indices among a launch's arguments.
+std::set<int> storages_at(const std::vector<int>& indices, const plan::LaunchChoice& launch,
                           const plan::Plan& plan) {
   std::set<int> storages;
-  for (const int place : places)
-    if (place < std::ssize(launch.arguments)) {
+  for (const int index : indices)
+    if (index < std::ssize(launch.arguments)) {
       std::vector<int> tensors;
-      plan::append_tensors(launch.arguments[static_cast<std::size_t>(place)], tensors);
+      plan::append_tensors(launch.arguments[static_cast<std::size_t>(index)], tensors);
       for (const int tensor : tensors)
         storages.insert(plan.tensors.at(static_cast<std::size_t>(tensor)).storage);
     }

@@ -126,11 +126,11 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   const std::vector<int> theirs = input_tensors(config.candidate);
   const std::vector<std::string> names = plan::analysis::input_names(config.task);
   if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
-  auto changes = InputPlan(config.task, config.numbers, config.within_bounds)
+  auto changes = InputChanges(config.task, config.numbers, config.within_bounds)
                      .input_changes(config.kind, rng, sides.reference.tensors());
   for (const auto* plan : {&config.task, &config.candidate})
-    for (const int place : plan->read_inputs)
-      if (place < std::ssize(changes)) changes[static_cast<std::size_t>(place)] = {};
+    for (const int index : plan->read_inputs)
+      if (index < std::ssize(changes)) changes[static_cast<std::size_t>(index)] = {};
   std::vector<device::DrawnInput> inputs;
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
@@ -209,8 +209,8 @@ std::optional<replay::Stop> draw_task(Sides& sides) {
   if (config.candidate.first_call)
     if (auto stop = draw_for_first_call(sides)) return stop;
   Rng rng(sides.seed_of("perturb"), "draws", 0);
-  const auto changes =
-      InputPlan(config.task, config.numbers, config.within_bounds).draw_changes(config.kind, rng);
+  const auto changes = InputChanges(config.task, config.numbers, config.within_bounds)
+                           .draw_changes(config.kind, rng);
   sides.seed("inputs");
   return sides.reference.run(plan::Phase::inputs, [&](std::size_t step) {
     const c10::InferenceMode no_gradients(true);

@@ -159,9 +159,9 @@ bool keep_most_of(const Sides& sides, const tensors::TensorTable& first) {
     sides.seed("place in a row");
     std::vector<std::int64_t> rows = now.sizes().vec();
     rows.back() = 1;
-    const at::Tensor place =
+    const at::Tensor index =
         at::randint(now.size(-1), rows, at::dtype(at::kLong).device(now.device()));
-    now.copy_(before.scatter(-1, place, now.gather(-1, place)));
+    now.copy_(before.scatter(-1, index, now.gather(-1, index)));
     any = true;
   }
   return any;

@@ -287,11 +287,11 @@ class RaceFinder {
     add(language.stored_arguments(kernel.code), launch, accesses.writes);
   }
 
-  void add(const std::vector<int>& places, const plan::LaunchChoice& launch,
+  void add(const std::vector<int>& indices, const plan::LaunchChoice& launch,
            std::set<int>& storages) const {
-    for (const int place : places)
-      if (place < std::ssize(launch.arguments))
-        storages.merge(storages_of({launch.arguments[static_cast<std::size_t>(place)]}));
+    for (const int index : indices)
+      if (index < std::ssize(launch.arguments))
+        storages.merge(storages_of({launch.arguments[static_cast<std::size_t>(index)]}));
   }
 
   const plan::Plan& plan_;

@@ -56,7 +56,7 @@ bool is_clean(const plan::Plan& plan) {
   return !races.certain && races.suspected.empty();
 }
 
-// Tells whether the two steps of plan_of_two may change places.
+// Tells whether the two steps of plan_of_two may be exchanged.
 bool is_suspected(const plan::Plan& plan) {
   const StreamRaces races = find_stream_races(plan);
   return !races.certain && races.suspected.size() == 1 &&

@@ -166,9 +166,9 @@ class Arrangements {
   void follow(const plan::LaunchStep& launch) {
     for (const plan::LaunchChoice& choice : launch.choices) {
       const plan::PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
-      for (const int place : language::language_of(kernel).stored_arguments(kernel.code)) {
-        if (place >= std::ssize(choice.arguments)) break;
-        const plan::Value& argument = choice.arguments[static_cast<std::size_t>(place)];
+      for (const int index : language::language_of(kernel).stored_arguments(kernel.code)) {
+        if (index >= std::ssize(choice.arguments)) break;
+        const plan::Value& argument = choice.arguments[static_cast<std::size_t>(index)];
         if (const auto* stored = std::get_if<plan::TensorRef>(&argument.data))
           written_.insert(tensor(stored->index).storage);
       }

@@ -76,9 +76,9 @@ void add_unseen_stores(const plan::Plan& candidate, const replay::Choices& choic
     const plan::LaunchChoice& launch = replay::chosen_of(
         std::get<plan::LaunchStep>(candidate.steps.at(step).action), step, choices);
     const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(launch.kernel));
-    for (const int place : language::language_of(kernel).stored_arguments(kernel.code)) {
-      if (place >= std::ssize(launch.arguments)) break;
-      const plan::Value& argument = launch.arguments[static_cast<std::size_t>(place)];
+    for (const int index : language::language_of(kernel).stored_arguments(kernel.code)) {
+      if (index >= std::ssize(launch.arguments)) break;
+      const plan::Value& argument = launch.arguments[static_cast<std::size_t>(index)];
       const auto* tensor = std::get_if<plan::TensorRef>(&argument.data);
       if (tensor != nullptr &&
           std::ranges::find(trace.stored_tensors, tensor->index) == trace.stored_tensors.end() &&

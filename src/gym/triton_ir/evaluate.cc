@@ -31,7 +31,7 @@ constexpr std::size_t kWaitingBytes = std::size_t{256} << 20;
 constexpr int kHeldUp = 64;
 constexpr std::uint64_t kHoldWithin = 8;
 // In the shuffled order, programs are suspended so often altogether.
-constexpr int kHeldUpInTurn = 8192;
+constexpr int kHeldUpWhenShuffled = 8192;
 
 using Arena = std::unique_ptr<std::byte[], decltype(&std::free)>;
 
@@ -69,7 +69,7 @@ class Evaluation {
     std::uint64_t passes = 0;  // for its next run
     std::uint64_t seen = 0;    // the value that it read last
     bool may_go_on() const {
-      return suspended.polled.place == nullptr || suspended.polled.value() != seen;
+      return suspended.polled.address == nullptr || suspended.polled.value() != seen;
     }
   };
   // Returns false if the evaluation must end.
@@ -189,15 +189,15 @@ void Evaluation::bind(std::size_t index) {
   const Parameter& parameter = code_.parameters[index];
   const LaunchArgument& argument = launch_.arguments[index];
   const Element element = parameter.type.element;
-  std::byte* place = machine_.at<std::byte>(parameter.place);
+  std::byte* target = machine_.at<std::byte>(parameter.offset);
   if (element == Element::pointer || element == Element::descriptor) {
     const auto& pointer = std::get<PointerArgument>(argument);
     const std::int64_t address = Memory::address(pointer.buffer, pointer.byte_offset);
-    std::memcpy(place, &address, sizeof address);
+    std::memcpy(target, &address, sizeof address);
   } else if (is_integer(element)) {
     std::int64_t value = std::get<std::int64_t>(argument);
     if (element == Element::i1) value &= 1;
-    std::memcpy(place, &value, register_bytes(element));  // little-endian: the low bytes
+    std::memcpy(target, &value, register_bytes(element));  // little-endian: the low bytes
   } else {
     const double value = std::holds_alternative<double>(argument)
                              ? std::get<double>(argument)
@@ -206,9 +206,9 @@ void Evaluation::bind(std::size_t index) {
     if (is_small_float(element))
       narrow = round_to(element, round_to_odd(value), Rounding::nearest_even);
     if (element == Element::f64)
-      std::memcpy(place, &value, sizeof value);
+      std::memcpy(target, &value, sizeof value);
     else
-      std::memcpy(place, &narrow, sizeof narrow);
+      std::memcpy(target, &narrow, sizeof narrow);
   }
 }
 
@@ -245,7 +245,7 @@ void Evaluation::run_grid() {
   if (!run_code(code_.setup)) return;
   const Instruction nowhere;
   if (launch_.order.kind == language::ProgramOrder::Kind::interleaved) to_hold_up_ = kHeldUp;
-  if (is_shuffled()) to_hold_up_ = kHeldUpInTurn;
+  if (is_shuffled()) to_hold_up_ = kHeldUpWhenShuffled;
   hold_up_another();
   for (ProgramScheduler scheduler(launch_.grid, launch_.order); !scheduler.over();
        scheduler.next()) {
@@ -286,7 +286,7 @@ bool Evaluation::keep_waiting(std::uint64_t passes) {
     waiting.suspended.polled = {};
     hold_up_another();
   }
-  if (waiting.suspended.polled.place != nullptr) waiting.seen = waiting.suspended.polled.value();
+  if (waiting.suspended.polled.address != nullptr) waiting.seen = waiting.suspended.polled.value();
   waiting_.push_back(std::move(waiting));
   return spend(code_.arena_bytes / 64, Instruction{});
 }
@@ -299,7 +299,7 @@ bool Evaluation::leaves_room_for_others() {
     return true;
   for (std::size_t k = waiting_.size(); k-- > 0;)
     if (!go_on(k)) return false;
-  const auto waits = [](const Waiting& each) { return each.suspended.polled.place != nullptr; };
+  const auto waits = [](const Waiting& each) { return each.suspended.polled.address != nullptr; };
   if (waiting_.size() < budget_.resident_programs || !std::ranges::all_of(waiting_, waits))
     return true;
   return refuse(LaunchStatus::waits_for_ever,

@@ -234,10 +234,10 @@ TEST(Evaluate, ACombineFunctionMayCallAFunctionWithBranches) {
   auto program = parse_ttir(kLargestSize);
   ASSERT_TRUE(program) << program.error().message;
   ASSERT_FALSE(program->refusal()) << program->refusal()->message;
-  for (std::size_t place = 0; place < 16; ++place) {
+  for (std::size_t position = 0; position < 16; ++position) {
     std::array<float, 16> x{};
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k % 5) - 2;
-    x[place] = -7;
+    x[position] = -7;
     float largest = 0;
     Launch launch{.arguments = {PointerArgument{0}, PointerArgument{1}}};
     launch.buffers.push_back({.data = reinterpret_cast<std::byte*>(x.data()),
@@ -250,7 +250,7 @@ TEST(Evaluate, ACombineFunctionMayCallAFunctionWithBranches) {
                               .element_bytes = 4});
     const LaunchReport report = evaluate(*program, launch);
     EXPECT_EQ(report.status, LaunchStatus::completed) << report.message;
-    EXPECT_EQ(largest, 7.0f) << place;
+    EXPECT_EQ(largest, 7.0f) << position;
   }
 }
 

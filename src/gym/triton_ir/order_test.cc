@@ -278,7 +278,8 @@ TEST(Race, ShuffledProgramsKeepAnotherNumberThanTheLargest) {
 }
 
 // Stores a block forwards and loads it in the other order, with `between` between them.
-std::vector<std::int32_t> turned_around(std::string_view between, language::ProgramOrder order) {
+std::vector<std::int32_t> loaded_in_reverse(std::string_view between,
+                                            language::ProgramOrder order) {
   std::vector<std::int32_t> memory(256, 7);
   auto program = parse_ttir(fmt::format(R"(module {{
   tt.func public @k(%p: !tt.ptr<i32>) {{
@@ -313,9 +314,9 @@ std::vector<std::int32_t> turned_around(std::string_view between, language::Prog
 }
 
 TEST(Race, LanesThatAreApartSeeWhatOthersStoredOnlyAfterABarrier) {
-  EXPECT_EQ(turned_around("", {})[0], 127);
-  EXPECT_EQ(turned_around("", {.kind = Kind::lanes_apart})[0], 7);
-  EXPECT_EQ(turned_around("gpu.barrier", {.kind = Kind::lanes_apart})[0], 127);
+  EXPECT_EQ(loaded_in_reverse("", {})[0], 127);
+  EXPECT_EQ(loaded_in_reverse("", {.kind = Kind::lanes_apart})[0], 7);
+  EXPECT_EQ(loaded_in_reverse("gpu.barrier", {.kind = Kind::lanes_apart})[0], 127);
 }
 
 TEST(Race, MoreFlagsThanAreKeptExcuseRatherThanAccuse) {

@@ -12,8 +12,8 @@
 
 namespace tritonsmith::model {
 
-// Llama 3's RoPE scaling. Waves longer than the original context turn `factor` times slower. Short
-// waves do not change, and waves between are blended (aten_layer.cc). A factor of 1 changes
+// Llama 3's RoPE scaling. Waves longer than the original context rotate `factor` times slower.
+// Short waves do not change, and waves between are blended (aten_layer.cc). A factor of 1 changes
 // nothing.
 struct RopeScaling {
   double factor = 1.0;

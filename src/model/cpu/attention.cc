@@ -21,11 +21,11 @@ std::int64_t whole_vectors(std::int64_t columns) {
 
 // Transposes [L, D] rows of keys or values into [D, width], with zeros after the last row.
 template <typename T>
-void turn(const T* rows, std::int64_t length, std::int64_t D, std::int64_t stride,
-          std::int64_t width, T* turned) {
-  kernels<T>().transpose(rows, length, D, stride, turned, width);
+void transpose_rows(const T* rows, std::int64_t length, std::int64_t D, std::int64_t stride,
+                    std::int64_t width, T* transposed) {
+  kernels<T>().transpose(rows, length, D, stride, transposed, width);
   for (std::int64_t d = 0; d < D; ++d)
-    std::fill(turned + d * width + length, turned + (d + 1) * width, T{0});
+    std::fill(transposed + d * width + length, transposed + (d + 1) * width, T{0});
 }
 
 // One sequence and one key-value head of the packed rows.
@@ -99,8 +99,8 @@ void attend_head(const LayerShape& shape, const HeadTask& task, const T* qkv, T*
                      before = task.before, width = whole_vectors(task.keys());
   const T* base = qkv + task.begin * stride;
   const HeadRows<T> rows_of_head = head_rows(shape, task, qkv);
-  T* turned = scratch<T>(0, D * width);
-  turn(rows_of_head.keys, task.keys(), D, rows_of_head.stride, width, turned);
+  T* transposed = scratch<T>(0, D * width);
+  transpose_rows(rows_of_head.keys, task.keys(), D, rows_of_head.stride, width, transposed);
   T* scores = scratch<T>(1, kBlock * width);
   for (std::int64_t h = task.kv_head * shape.group(); h < (task.kv_head + 1) * shape.group(); ++h)
     for (std::int64_t from = 0; from < length; from += kBlock) {
@@ -110,7 +110,7 @@ void attend_head(const LayerShape& shape, const HeadTask& task, const T* qkv, T*
                        .k = D,
                        .a = base + from * stride + h * D,
                        .a_row = stride,
-                       .b = turned,
+                       .b = transposed,
                        .b_row = width,
                        .c = scores,
                        .c_row = width});
@@ -144,9 +144,9 @@ void attend_head(const LayerShape& shape, const HeadTask& task, const T* qkv, T*
 // The pieces of scratch of one backward task.
 template <typename T>
 struct BackwardScratch {
-  T *turned_keys, *turned_values;  // [D, width], the number of keys rounded up
-  T *d_keys, *d_values;            // [keys, D], summed over the group
-  T *p, *d_scores;                 // [kBlock, width]
+  T *transposed_keys, *transposed_values;  // [D, width], the number of keys rounded up
+  T *d_keys, *d_values;                    // [keys, D], summed over the group
+  T *p, *d_scores;                         // [kBlock, width]
 };
 
 // Computes p and d_scores of queries [from, to) of head h.
@@ -165,7 +165,7 @@ void score_gradients(const LayerShape& shape, const HeadTask& task,
                    .k = D,
                    .a = queries,
                    .a_row = shape.qkv(),
-                   .b = s.turned_keys,
+                   .b = s.transposed_keys,
                    .b_row = width,
                    .c = s.p,
                    .c_row = width});
@@ -174,7 +174,7 @@ void score_gradients(const LayerShape& shape, const HeadTask& task,
                    .k = D,
                    .a = d_out,
                    .a_row = out_row,
-                   .b = s.turned_values,
+                   .b = s.transposed_values,
                    .b_row = width,
                    .c = s.d_scores,
                    .c_row = width});
@@ -210,8 +210,8 @@ void attend_head_backward(const LayerShape& shape, const HeadTask& task,
   const BackwardScratch<T> s = {scratch<T>(0, D * width),      scratch<T>(1, D * width),
                                 scratch<T>(2, D * count),      scratch<T>(3, D * count),
                                 scratch<T>(4, kBlock * width), scratch<T>(5, kBlock * width)};
-  turn(rows_of_head.keys, count, D, rows_of_head.stride, width, s.turned_keys);
-  turn(rows_of_head.values, count, D, rows_of_head.stride, width, s.turned_values);
+  transpose_rows(rows_of_head.keys, count, D, rows_of_head.stride, width, s.transposed_keys);
+  transpose_rows(rows_of_head.values, count, D, rows_of_head.stride, width, s.transposed_values);
   std::fill(s.d_keys, s.d_keys + D * count, T{0});
   std::fill(s.d_values, s.d_values + D * count, T{0});
   for (std::int64_t h = task.kv_head * shape.group(); h < (task.kv_head + 1) * shape.group(); ++h)

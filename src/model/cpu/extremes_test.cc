@@ -107,14 +107,14 @@ TEST(RowsOfExtremes, AMaskedRowLeavesTheNormsGradientsAsTheyWere) {
   EXPECT_EQ(d_weight, before);
 }
 
-TEST(RowsOfExtremes, TurningIsThatOfFloat64BothWays) {
+TEST(RowsOfExtremes, RotationIsThatOfFloat64BothWays) {
   constexpr std::int64_t kHeads = 3, kHalf = 16;
   for (const double size : {0.0, 1.0, 1e4, 1e-20, 1e30})
     for (const double direction : {1.0, -1.0}) {
       const Row cos = wave(kHalf, {.step = 0.9}), sin = wave(kHalf, {.step = 2.3});
       const Row before = wave(kHeads * 2 * kHalf, {.step = 0.7, .size = size});
-      Row turned = before;
-      kernels<float>().rotate(turned.data(), kHeads, kHalf, cos.data(), sin.data(),
+      Row rotated = before;
+      kernels<float>().rotate(rotated.data(), kHeads, kHalf, cos.data(), sin.data(),
                               static_cast<float>(direction));
       Exact expected = exact(before);
       for (std::size_t at = 0; at < expected.size(); at += 2 * kHalf)
@@ -124,7 +124,7 @@ TEST(RowsOfExtremes, TurningIsThatOfFloat64BothWays) {
           expected[at + i] = a * c - b * s;
           expected[at + kHalf + i] = b * c + a * s;
         }
-      EXPECT_LT(worst(turned, expected), 1e-6) << size;
+      EXPECT_LT(worst(rotated, expected), 1e-6) << size;
     }
 }
 
@@ -225,18 +225,18 @@ void attend_in_double(const OneQuery& one, const Exact& qkv, const Exact& d_out,
 AttentionInDouble attention_in_double(const std::vector<std::int64_t>& offsets, const Exact& qkv,
                                       const Exact& d_out) {
   AttentionInDouble made{.out = Exact(d_out.size()), .d_qkv = Exact(qkv.size())};
-  const auto place = [](std::int64_t row, std::int64_t head, std::int64_t heads) {
+  const auto offset = [](std::int64_t row, std::int64_t head, std::int64_t heads) {
     return static_cast<std::size_t>((row * heads + head) * kShape.head_dim);
   };
   const std::int64_t columns = kShape.heads + 2 * kShape.kv_heads;
   for (std::size_t b = 0; b + 1 < offsets.size(); ++b)
     for (std::int64_t row = offsets[b]; row < offsets[b + 1]; ++row)
       for (std::int64_t head = 0; head < kShape.heads; ++head) {
-        OneQuery one{.query = place(row, head, columns), .out = place(row, head, kShape.heads)};
+        OneQuery one{.query = offset(row, head, columns), .out = offset(row, head, kShape.heads)};
         const std::int64_t key = kShape.heads + head / kShape.group();
         for (std::int64_t before = offsets[b]; before <= row; ++before) {
-          one.keys.push_back(place(before, key, columns));
-          one.values.push_back(place(before, key + kShape.kv_heads, columns));
+          one.keys.push_back(offset(before, key, columns));
+          one.values.push_back(offset(before, key + kShape.kv_heads, columns));
         }
         attend_in_double(one, qkv, d_out, made);
       }
@@ -257,9 +257,9 @@ TEST(RowsOfExtremes, AttentionIsThatOfFloat64ForLargeScoresAndSequencesOfOneToke
   for (const Scores& of : {Scores{0, 1e-6, 1e-6}, Scores{1, 1e-5, 1e-5}, Scores{22, 2e-3, 5e-4}}) {
     Row qkv = wave(tokens * kShape.qkv(), {.step = 0.77});
     const auto width = static_cast<std::size_t>(kShape.qkv());
-    const auto turned = static_cast<std::size_t>(kShape.query() + kShape.key_value());
+    const auto rotated = static_cast<std::size_t>(kShape.query() + kShape.key_value());
     for (std::size_t i = 0; i < qkv.size(); ++i)
-      if (i % width < turned) qkv[i] *= static_cast<float>(of.size);
+      if (i % width < rotated) qkv[i] *= static_cast<float>(of.size);
     const Row d_out = wave(tokens * kShape.query(), {.step = 1.3});
     Row out(d_out.size()), d_qkv(qkv.size());
     Row log_normaliser(static_cast<std::size_t>(kShape.heads * tokens));
@@ -275,7 +275,7 @@ TEST(RowsOfExtremes, AttentionIsThatOfFloat64ForLargeScoresAndSequencesOfOneToke
     const double most = std::max(of.size, 1.0) * static_cast<double>(kShape.head_dim);
     EXPECT_LT(worst(d_qkv, expected.d_qkv, most), of.of_gradient) << of.size;
     // One token attends to itself alone.
-    for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(out[i], qkv[turned + i]) << i;
+    for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(out[i], qkv[rotated + i]) << i;
   }
 }
 

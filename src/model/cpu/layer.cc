@@ -39,7 +39,8 @@ void norm_heads(const LayerShape& shape, std::int64_t heads, const T* weight, T*
 }  // namespace
 
 template <typename T>
-void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLayer<T>& out) {
+void transpose_weights(const LayerShape& s, const LayerPointers<const T>& w,
+                       TransposedLayer<T>& out) {
   const auto& kernel = kernels<T>();
   const std::int64_t H = s.hidden, I = s.inner, Q = s.query(), KV = s.key_value(), S = s.qkv();
   out.input_norm = w.input_norm;
@@ -58,27 +59,27 @@ void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLa
   if (w.q_bias != nullptr) std::copy_n(w.q_bias, Q, out.qkv_bias.data());
   if (w.k_bias != nullptr) std::copy_n(w.k_bias, KV, out.qkv_bias.data() + Q);
   if (w.v_bias != nullptr) std::copy_n(w.v_bias, KV, out.qkv_bias.data() + Q + KV);
-  struct Turn {
+  struct Transposition {
     const T* in;
     std::int64_t rows, columns;
     T* out;
     std::int64_t out_row;
   };
-  const Turn turns[] = {{w.q, Q, H, out.qkv.data(), S},
-                        {w.k, KV, H, out.qkv.data() + Q, S},
-                        {w.v, KV, H, out.qkv.data() + Q + KV, S},
-                        {w.o, H, Q, out.o.data(), H},
-                        {w.gate, I, H, out.gate_up.data(), 2 * I},
-                        {w.up, I, H, out.gate_up.data() + I, 2 * I},
-                        {w.down, H, I, out.down.data(), H}};
-  parallel_for(std::ssize(turns), H * (S + Q + 3 * I), [&](std::int64_t i) {
-    const Turn& t = turns[i];
+  const Transposition transpositions[] = {{w.q, Q, H, out.qkv.data(), S},
+                                          {w.k, KV, H, out.qkv.data() + Q, S},
+                                          {w.v, KV, H, out.qkv.data() + Q + KV, S},
+                                          {w.o, H, Q, out.o.data(), H},
+                                          {w.gate, I, H, out.gate_up.data(), 2 * I},
+                                          {w.up, I, H, out.gate_up.data() + I, 2 * I},
+                                          {w.down, H, I, out.down.data(), H}};
+  parallel_for(std::ssize(transpositions), H * (S + Q + 3 * I), [&](std::int64_t i) {
+    const Transposition& t = transpositions[i];
     kernel.transpose(t.in, t.rows, t.columns, t.columns, t.out, t.out_row);
   });
 }
 
 template <typename T>
-void project(const LayerShape& s, const TurnedLayer<T>& w, const Rope<T>& rope,
+void project(const LayerShape& s, const TransposedLayer<T>& w, const Rope<T>& rope,
              const std::vector<std::int64_t>& positions, const T* x, T* qkv, T* unnormed) {
   const auto& kernel = kernels<T>();
   const std::int64_t half = s.head_dim / 2;
@@ -111,7 +112,7 @@ void project(const LayerShape& s, const TurnedLayer<T>& w, const Rope<T>& rope,
 }
 
 template <typename T>
-void finish(const LayerShape& s, const TurnedLayer<T>& w, std::int64_t all_rows,
+void finish(const LayerShape& s, const TransposedLayer<T>& w, std::int64_t all_rows,
             const FinishBuffers<T>& buffers) {
   const auto& kernel = kernels<T>();
   const std::int64_t H = s.hidden, I = s.inner;
@@ -158,11 +159,12 @@ void finish(const LayerShape& s, const TurnedLayer<T>& w, std::int64_t all_rows,
   });
 }
 
-#define TRITONSMITH_INSTANTIATE(T)                                                               \
-  template void turn_weights(const LayerShape&, const LayerPointers<const T>&, TurnedLayer<T>&); \
-  template void project(const LayerShape&, const TurnedLayer<T>&, const Rope<T>&,                \
-                        const std::vector<std::int64_t>&, const T*, T*, T*);                     \
-  template void finish(const LayerShape&, const TurnedLayer<T>&, std::int64_t,                   \
+#define TRITONSMITH_INSTANTIATE(T)                                                    \
+  template void transpose_weights(const LayerShape&, const LayerPointers<const T>&,   \
+                                  TransposedLayer<T>&);                               \
+  template void project(const LayerShape&, const TransposedLayer<T>&, const Rope<T>&, \
+                        const std::vector<std::int64_t>&, const T*, T*, T*);          \
+  template void finish(const LayerShape&, const TransposedLayer<T>&, std::int64_t,    \
                        const FinishBuffers<T>&);
 TRITONSMITH_INSTANTIATE(float)
 TRITONSMITH_INSTANTIATE(double)

@@ -18,7 +18,7 @@ struct Rope {
 // qkv[t] = RoPE(head_norm(norm(x[t]) Wqkv + bias)) at positions[t]; x [T, H], qkv [T, qkv]. Unless
 // it is null, `unnormed` [T, query + key_value] receives the query and key heads before their norm.
 template <typename T>
-void project(const LayerShape& shape, const TurnedLayer<T>& weights, const Rope<T>& rope,
+void project(const LayerShape& shape, const TransposedLayer<T>& weights, const Rope<T>& rope,
              const std::vector<std::int64_t>& positions, const T* x, T* qkv, T* unnormed = nullptr);
 
 // middle = x + attended Wo; out = middle + MLP(norm(middle)). The backward needs gate_up [T, 2 I]
@@ -32,10 +32,10 @@ struct FinishBuffers {
   T* out = nullptr;             // [T, H]; may be the same memory as x
 };
 template <typename T>
-void finish(const LayerShape& shape, const TurnedLayer<T>& weights, std::int64_t rows,
+void finish(const LayerShape& shape, const TransposedLayer<T>& weights, std::int64_t rows,
             const FinishBuffers<T>& buffers);
 
-// The values that the forward kept of a layer, and the places of its gradients. The weights'
+// The values that the forward kept of a layer, and the positions of its gradients. The weights'
 // gradients are written, not added to.
 template <typename T>
 struct LayerBackward {

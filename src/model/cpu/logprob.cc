@@ -14,30 +14,30 @@ namespace {
 constexpr std::int64_t kBlock = 32;  // rows of a task
 // elements kept between the two sweeps
 constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 20;
-constexpr std::int64_t kTokensTurned = 64;  // tokens of the head for one task
+constexpr std::int64_t kTokensTransposed = 64;  // tokens of the head for one task
 
 template <typename T>
-Buffer<T> turn_head(const HeadShape<T>& s, const T* weight) {
-  Buffer<T> turned(s.hidden * s.vocabulary);  // [H, V]
-  parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, s.vocabulary * s.hidden,
+Buffer<T> transpose_head(const HeadShape<T>& s, const T* weight) {
+  Buffer<T> transposed(s.hidden * s.vocabulary);  // [H, V]
+  parallel_for((s.vocabulary + kTokensTransposed - 1) / kTokensTransposed, s.vocabulary * s.hidden,
                [&](std::int64_t task) {
-                 const std::int64_t from = task * kTokensTurned;
+                 const std::int64_t from = task * kTokensTransposed;
                  kernels<T>().transpose(weight + from * s.hidden,
-                                        std::min(kTokensTurned, s.vocabulary - from), s.hidden,
-                                        s.hidden, turned.data() + from, s.vocabulary);
+                                        std::min(kTokensTransposed, s.vocabulary - from), s.hidden,
+                                        s.hidden, transposed.data() + from, s.vocabulary);
                });
-  return turned;
+  return transposed;
 }
 
 template <typename T>
-void block_logits(const HeadShape<T>& s, const T* hidden, const T* turned, std::int64_t rows,
+void block_logits(const HeadShape<T>& s, const T* hidden, const T* transposed, std::int64_t rows,
                   T* logits) {
   kernels<T>().multiply({.m = rows,
                          .n = s.vocabulary,
                          .k = s.hidden,
                          .a = hidden,
                          .a_row = s.hidden,
-                         .b = turned,
+                         .b = transposed,
                          .b_row = s.vocabulary,
                          .c = logits,
                          .c_row = s.vocabulary});
@@ -55,10 +55,10 @@ void for_blocks(std::int64_t from, std::int64_t to, std::int64_t work_of_row, co
 // Computes the gradients of the logits of rows [at, at + rows), and from them those of the hidden
 // states.
 template <typename T>
-void block_backward(const HeadShape<T>& s, const HeadBackward<T>& pass, const T* turned,
+void block_backward(const HeadShape<T>& s, const HeadBackward<T>& pass, const T* transposed,
                     std::int64_t at, std::int64_t rows, T* logits) {
   const auto& kernel = kernels<T>();
-  block_logits(s, pass.hidden + at * s.hidden, turned, rows, logits);
+  block_logits(s, pass.hidden + at * s.hidden, transposed, rows, logits);
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::int64_t t = at + i;
     T* row = logits + i * s.vocabulary;
@@ -89,10 +89,10 @@ void block_backward(const HeadShape<T>& s, const HeadBackward<T>& pass, const T*
 
 template <typename T>
 void head_logprob(const HeadShape<T>& s, const HeadForward<T>& pass) {
-  const Buffer<T> turned = turn_head(s, pass.weight);
+  const Buffer<T> transposed = transpose_head(s, pass.weight);
   for_blocks(0, s.rows, s.hidden * s.vocabulary, [&](std::int64_t at, std::int64_t rows) {
     T* logits = scratch<T>(0, kBlock * s.vocabulary);
-    block_logits(s, pass.hidden + at * s.hidden, turned.data(), rows, logits);
+    block_logits(s, pass.hidden + at * s.hidden, transposed.data(), rows, logits);
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t t = at + i, target = pass.targets[t];
       const T* row = logits + i * s.vocabulary;
@@ -108,7 +108,7 @@ void head_logprob(const HeadShape<T>& s, const HeadForward<T>& pass) {
 
 template <typename T>
 void head_logprob_backward(const HeadShape<T>& s, const HeadBackward<T>& pass) {
-  const Buffer<T> turned = turn_head(s, pass.weight);
+  const Buffer<T> transposed = transpose_head(s, pass.weight);
   const std::int64_t step =
       std::clamp(kLogitsAtOnce / s.vocabulary / kBlock * kBlock, kBlock, std::max(kBlock, s.rows));
   const Buffer<T> logits(step * s.vocabulary);
@@ -116,28 +116,30 @@ void head_logprob_backward(const HeadShape<T>& s, const HeadBackward<T>& pass) {
   for (std::int64_t from = 0; from < s.rows; from += step) {
     const std::int64_t to = std::min(from + step, s.rows);
     for_blocks(from, to, s.hidden * s.vocabulary, [&](std::int64_t at, std::int64_t rows) {
-      block_backward(s, pass, turned.data(), at, rows, logits.data() + (at - from) * s.vocabulary);
+      block_backward(s, pass, transposed.data(), at, rows,
+                     logits.data() + (at - from) * s.vocabulary);
     });
     const std::int64_t work = (to - from) * s.hidden * s.vocabulary;
-    parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, work, [&](std::int64_t task) {
-      const std::int64_t token = task * kTokensTurned;
-      kernels<T>().multiply({.m = std::min(kTokensTurned, s.vocabulary - token),
-                             .n = s.hidden,
-                             .k = to - from,
-                             .a = logits.data() + token,
-                             .a_row = 1,
-                             .a_column = s.vocabulary,
-                             .b = pass.hidden + from * s.hidden,
-                             .b_row = s.hidden,
-                             .c = pass.d_weight + token * s.hidden,
-                             .c_row = s.hidden,
-                             .accumulate = true});
-    });
+    parallel_for((s.vocabulary + kTokensTransposed - 1) / kTokensTransposed, work,
+                 [&](std::int64_t task) {
+                   const std::int64_t token = task * kTokensTransposed;
+                   kernels<T>().multiply({.m = std::min(kTokensTransposed, s.vocabulary - token),
+                                          .n = s.hidden,
+                                          .k = to - from,
+                                          .a = logits.data() + token,
+                                          .a_row = 1,
+                                          .a_column = s.vocabulary,
+                                          .b = pass.hidden + from * s.hidden,
+                                          .b_row = s.hidden,
+                                          .c = pass.d_weight + token * s.hidden,
+                                          .c_row = s.hidden,
+                                          .accumulate = true});
+                 });
   }
 }
 
 template <typename T>
-void head_logits(const HeadShape<T>& s, const T* hidden, const T* turned, T* logits) {
+void head_logits(const HeadShape<T>& s, const T* hidden, const T* transposed, T* logits) {
   // With few rows and many tokens, a task is a stripe of the vocabulary.
   constexpr std::int64_t kStripe = 256;
   parallel_for((s.vocabulary + kStripe - 1) / kStripe, s.rows * s.hidden * s.vocabulary,
@@ -148,7 +150,7 @@ void head_logits(const HeadShape<T>& s, const T* hidden, const T* turned, T* log
                                         .k = s.hidden,
                                         .a = hidden,
                                         .a_row = s.hidden,
-                                        .b = turned + token,
+                                        .b = transposed + token,
                                         .b_row = s.vocabulary,
                                         .c = logits + token,
                                         .c_row = s.vocabulary});

@@ -43,10 +43,10 @@ struct HeadBackward {
 template <typename T>
 void head_logprob_backward(const HeadShape<T>& shape, const HeadBackward<T>& pass);
 
-// logits [N, V] = hidden turned^T, for the rows from which the engine samples. `turned` is the
-// weight as [H, V].
+// logits [N, V] = hidden transposed^T, for the rows from which the engine samples. `transposed` is
+// the weight as [H, V].
 template <typename T>
-void head_logits(const HeadShape<T>& shape, const T* hidden, const T* turned, T* logits);
+void head_logits(const HeadShape<T>& shape, const T* hidden, const T* transposed, T* logits);
 
 template <typename T>
 struct NormBackward {

@@ -1,7 +1,7 @@
-// Distributes work to a few threads of our own. A task writes only to its own places, so the result
-// does not depend on the thread that runs it. The caller also runs tasks. Unlike OpenMP, it never
-// waits for a late helper, only for tasks that a helper has begun. The loop therefore stays fast
-// beside other programs on few cores.
+// Distributes work to a few threads of our own. A task writes only to its own positions, so the
+// result does not depend on the thread that runs it. The caller also runs tasks. Unlike OpenMP, it
+// never waits for a late helper, only for tasks that a helper has begun. The loop therefore stays
+// fast beside other programs on few cores.
 #pragma once
 
 #include <cstdint>

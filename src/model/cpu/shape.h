@@ -34,7 +34,7 @@ struct LayerPointers {
 // The same weights transposed to [in, out], so that forward products read them row by row. q, k and
 // v lie side by side, and so do gate and up.
 template <typename T>
-struct TurnedLayer {
+struct TransposedLayer {
   std::vector<T> qkv;       // [H, qkv]
   std::vector<T> qkv_bias;  // [qkv], zero without biases
   std::vector<T> o;         // [query, H]
@@ -47,7 +47,7 @@ struct TurnedLayer {
 
 // Copies the current weights. The norms are used in place, without a copy.
 template <typename T>
-void turn_weights(const LayerShape& shape, const LayerPointers<const T>& weights,
-                  TurnedLayer<T>& out);
+void transpose_weights(const LayerShape& shape, const LayerPointers<const T>& weights,
+                       TransposedLayer<T>& out);
 
 }  // namespace tritonsmith::model::cpu

@@ -6,13 +6,13 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "model/cublas/cublas_plan.h"
+#include "model/cublas/cublas_matmul.h"
 
 namespace tritonsmith::model {
 namespace {
 
 constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
-constexpr std::size_t kMostPlans = 4096;
+constexpr std::size_t kMostMatmuls = 4096;
 // More uses than one batch of unusual length causes: several passes through all layers.
 constexpr int kFrequent = 300;
 
@@ -74,16 +74,17 @@ Cublas::Cublas(c10::Device device, KernelChoice choice, Sums sums)
 std::int64_t Cublas::workspace_bytes() { return kWorkspaceBytes; }
 
 Cublas::~Cublas() {
-  plans_.clear();
+  matmuls_.clear();
   api_->destroy(handle_);
 }
 
-// Makes a plan without candidates.
-std::unique_ptr<Cublas::Plan> Cublas::make_plan(const Product& product) const {
-  auto plan = std::make_unique<Plan>(*api_);
-  int failures = api_->make_desc(&plan->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
+// Makes a matmul without candidates.
+std::unique_ptr<Cublas::Matmul> Cublas::make_matmul(const Product& product) const {
+  auto matmul = std::make_unique<Matmul>(*api_);
+  int failures =
+      api_->make_desc(&matmul->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
   const auto set = [&](cublaslt::DescriptionAttribute attribute, auto value) {
-    failures |= api_->set_desc(plan->description, attribute, static_cast<const void*>(&value),
+    failures |= api_->set_desc(matmul->description, attribute, static_cast<const void*>(&value),
                                sizeof value);
   };
   set(cublaslt::kFirstOperation, product.first_operation);
@@ -102,27 +103,27 @@ std::unique_ptr<Cublas::Plan> Cublas::make_plan(const Product& product) const {
     failures |= api_->set_layout(*made, cublaslt::kBatchCount, &count, sizeof count);
     failures |= api_->set_layout(*made, cublaslt::kBatchOffset, &step, sizeof step);
   };
-  layout(&plan->first, product.first, product.depth);
-  layout(&plan->second, product.second, product.depth);
-  layout(&plan->out, product.out, product.part_step);
+  layout(&matmul->first, product.first, product.depth);
+  layout(&matmul->second, product.second, product.depth);
+  layout(&matmul->out, product.out, product.part_step);
   TORCH_CHECK(failures == 0, "cuBLASLt refuses a product");
-  return plan;
+  return matmul;
 }
 
-Cublas::Plan& Cublas::plan_for(const Product& product) {
-  if (plans_.size() > kMostPlans) plans_.clear();
-  auto& plan = plans_[product.key()];
-  if (plan != nullptr) return *plan;
-  plan = make_plan(product);
+Cublas::Matmul& Cublas::matmul_for(const Product& product) {
+  if (matmuls_.size() > kMostMatmuls) matmuls_.clear();
+  auto& matmul = matmuls_[product.key()];
+  if (matmul != nullptr) return *matmul;
+  matmul = make_matmul(product);
   if (product.sums == Sums::equal)
-    choose_equal(*plan, product);
+    choose_equal(*matmul, product);
   else
-    guess(*plan, product, 1);
-  return *plan;
+    guess(*matmul, product, 1);
+  return *matmul;
 }
 
 // Asks cuBLASLt for up to `most` kernels, the most promising first.
-void Cublas::guess(Plan& plan, const Product& product, int most) const {
+void Cublas::guess(Matmul& matmul, const Product& product, int most) const {
   cublaslt::Preference preference = nullptr;
   int failures = api_->make_preference(&preference);
   const auto bytes = static_cast<std::uint64_t>(kWorkspaceBytes);
@@ -134,26 +135,27 @@ void Cublas::guess(Plan& plan, const Product& product, int most) const {
   if (product.sums == Sums::equal)
     failures |= api_->set_preference(preference, cublaslt::kReductionSchemes,
                                      &cublaslt::kNoReduction, sizeof cublaslt::kNoReduction);
-  plan.candidates.resize(static_cast<std::size_t>(most));
+  matmul.candidates.resize(static_cast<std::size_t>(most));
   int found = 0;
-  failures |= api_->heuristic(handle_, plan.description, plan.first, plan.second, plan.out,
-                              plan.out, preference, most, plan.candidates.data(), &found);
+  failures |= api_->heuristic(handle_, matmul.description, matmul.first, matmul.second, matmul.out,
+                              matmul.out, preference, most, matmul.candidates.data(), &found);
   api_->destroy_preference(preference);
   TORCH_CHECK(failures == 0 && found > 0, "cuBLASLt has no kernel for a product of ",
               product.out.sizes(), " over ", product.depth);
-  plan.candidates.resize(static_cast<std::size_t>(found));
+  matmul.candidates.resize(static_cast<std::size_t>(found));
 }
 
-int Cublas::launch(const Plan& plan, const Product& product, int candidate, void* out) const {
+int Cublas::launch(const Matmul& matmul, const Product& product, int candidate, void* out) const {
   const float beta = product.addend != nullptr ? 1.0f : 0.0f;
   // A measurement on a copy must keep an in-place sum in place.
   const bool in_place =
       product.addend == nullptr || product.addend->data_ptr() == product.out.data_ptr();
-  return api_->matmul(
-      handle_, plan.description, &product.factor, product.first.data_ptr(), plan.first,
-      product.second.data_ptr(), plan.second, &beta, in_place ? out : product.addend->data_ptr(),
-      plan.out, out, plan.out, &plan.candidates[static_cast<std::size_t>(candidate)].algorithm,
-      workspace_.data_ptr(), static_cast<std::size_t>(kWorkspaceBytes), current_stream(device_));
+  return api_->matmul(handle_, matmul.description, &product.factor, product.first.data_ptr(),
+                      matmul.first, product.second.data_ptr(), matmul.second, &beta,
+                      in_place ? out : product.addend->data_ptr(), matmul.out, out, matmul.out,
+                      &matmul.candidates[static_cast<std::size_t>(candidate)].algorithm,
+                      workspace_.data_ptr(), static_cast<std::size_t>(kWorkspaceBytes),
+                      current_stream(device_));
 }
 
 void Cublas::run(const Product& product) {
@@ -162,22 +164,22 @@ void Cublas::run(const Product& product) {
   CHECK(product.first.scalar_type() == product.second.scalar_type(),
         "the operands of a product have one type");
   if (product.out.numel() == 0) return;
-  Plan& plan = plan_for(product);
+  Matmul& matmul = matmul_for(product);
   if (product.bias != nullptr) {
     const void* bias = product.bias->data_ptr();
-    api_->set_desc(plan.description, cublaslt::kBiasPointer, static_cast<const void*>(&bias),
+    api_->set_desc(matmul.description, cublaslt::kBiasPointer, static_cast<const void*>(&bias),
                    sizeof bias);
   }
   const int due = choice_ == KernelChoice::measure ? 1 : kFrequent;
-  if (product.sums == Sums::fast && choice_ != KernelChoice::guess && ++plan.uses == due)
-    measure(plan, product);
-  int code = launch(plan, product, plan.chosen, product.out.data_ptr());
+  if (product.sums == Sums::fast && choice_ != KernelChoice::guess && ++matmul.uses == due)
+    measure(matmul, product);
+  int code = launch(matmul, product, matmul.chosen, product.out.data_ptr());
   if (code != cublaslt::kSuccess && product.sums == Sums::equal) {
     LOG("a product of {} x {} over {} is not served by the kernel that sums in order: trainer and "
         "engine will differ by rounding",
         product.out.size(0), product.out.size(1), product.depth);
-    guess(plan, product, 1), plan.chosen = 0;
-    code = launch(plan, product, plan.chosen, product.out.data_ptr());
+    guess(matmul, product, 1), matmul.chosen = 0;
+    code = launch(matmul, product, matmul.chosen, product.out.data_ptr());
   }
   TORCH_CHECK(code == cublaslt::kSuccess, "cuBLASLt fails with ", code, " at a product of ",
               product.out.sizes(), " over ", product.depth);
@@ -239,8 +241,9 @@ int Cublas::linear_onto_in_parts(const at::Tensor& out, const at::Tensor& parts,
                          .sums = sums_,
                          .parts = count,
                          .part_step = parts.stride(0)};
-    const Plan& plan = plan_for(all);
-    if (plan.chosen >= 0 && launch(plan, all, plan.chosen, first.data_ptr()) == cublaslt::kSuccess)
+    const Matmul& matmul = matmul_for(all);
+    if (matmul.chosen >= 0 &&
+        launch(matmul, all, matmul.chosen, first.data_ptr()) == cublaslt::kSuccess)
       return count;
   }
   linear_onto(out, out, x, weight, factor);

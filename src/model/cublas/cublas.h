@@ -70,26 +70,26 @@ class Cublas {
 
  private:
   struct Api;
-  struct Plan;
+  struct Matmul;
   struct Product;
   struct Trial;
   struct Known;
   struct Likeness;
   using Key = std::array<std::int64_t, 14>;
   using Kind = std::array<std::int64_t, 8>;
-  std::unique_ptr<Plan> make_plan(const Product& product) const;
-  Plan& plan_for(const Product& product);
-  void guess(Plan& plan, const Product& product, int most) const;
-  void measure(Plan& plan, const Product& product) const;
-  void choose_equal(Plan& plan, const Product& product) const;
+  std::unique_ptr<Matmul> make_matmul(const Product& product) const;
+  Matmul& matmul_for(const Product& product);
+  void guess(Matmul& matmul, const Product& product, int most) const;
+  void measure(Matmul& matmul, const Product& product) const;
+  void choose_equal(Matmul& matmul, const Product& product) const;
   bool add_in_order(const Product& product, const at::Tensor& out, const at::Tensor& x) const;
   cublaslt::HeuristicResult kernel_in_order(const Product& product) const;
   cublaslt::HeuristicResult find_in_order(const Product& product) const;
   int cheapest(std::vector<Likeness>& likenesses, const Product& many) const;
-  bool is_invariant(const Product& whole, const Plan& plan, int candidate) const;
+  bool is_invariant(const Product& whole, const Matmul& matmul, int candidate) const;
   void run(const Product& product);
   int parts_of(const at::Tensor& weight) const;
-  int launch(const Plan& plan, const Product& product, int candidate, void* out) const;
+  int launch(const Matmul& matmul, const Product& product, int candidate, void* out) const;
   double milliseconds_of(const Trial& trial, const at::Tensor& flush) const;
 
   c10::Device device_;
@@ -98,7 +98,7 @@ class Cublas {
   const Api* api_;
   void* handle_ = nullptr;
   at::Tensor workspace_;
-  std::map<Key, std::unique_ptr<Plan>> plans_;
+  std::map<Key, std::unique_ptr<Matmul>> matmuls_;
 };
 
 }  // namespace tritonsmith::model

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/log.h"
-#include "model/cublas/cublas_plan.h"
+#include "model/cublas/cublas_matmul.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -23,8 +23,8 @@ constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
 // Returns irregular numbers between -1/2 and 1/2 for trials. A number depends on its position
 // alone.
 at::Tensor pattern(at::IntArrayRef sizes, const at::TensorOptions& options) {
-  const at::Tensor place = at::arange(c10::multiply_integers(sizes), options.dtype(at::kInt));
-  const at::Tensor bits = place.mul_(1640531527).bitwise_right_shift_(13).bitwise_and_(0xffff);
+  const at::Tensor index = at::arange(c10::multiply_integers(sizes), options.dtype(at::kInt));
+  const at::Tensor bits = index.mul_(1640531527).bitwise_right_shift_(13).bitwise_and_(0xffff);
   return bits.to(at::kFloat).div_(65536).sub_(0.5).to(options.dtype()).view(sizes);
 }
 
@@ -58,25 +58,25 @@ std::int64_t Cublas::trial_bytes(Sums sums, std::int64_t rows, std::int64_t wide
          kLikenesses * kFewRows * 4 * widest;
 }
 
-// A candidate of a plan, and the place of its result.
+// A candidate of a matmul, and the memory of its result.
 struct Cublas::Trial {
-  const Plan& plan;
+  const Matmul& matmul;
   const Product& product;
   int candidate;
   void* out;
 };
 
-void Cublas::measure(Plan& plan, const Product& product) const {
-  guess(plan, product, kMostCandidates);
-  if (plan.candidates.size() == 1) return;
+void Cublas::measure(Matmul& matmul, const Product& product) const {
+  guess(matmul, product, kMostCandidates);
+  if (matmul.candidates.size() == 1) return;
   // The trial runs on a copy, because the product may add to existing values.
   const at::Tensor scratch =
       at::empty_strided(product.out.sizes(), product.out.strides(), product.out.options());
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
   double best = 1e30;
-  for (int i = 0; i < static_cast<int>(plan.candidates.size()); ++i) {
-    const double ms = milliseconds_of({plan, product, i, scratch.data_ptr()}, flush);
-    if (ms < best) best = ms, plan.chosen = i;
+  for (int i = 0; i < static_cast<int>(matmul.candidates.size()); ++i) {
+    const double ms = milliseconds_of({matmul, product, i, scratch.data_ptr()}, flush);
+    if (ms < best) best = ms, matmul.chosen = i;
   }
 }
 
@@ -97,19 +97,19 @@ bool Cublas::add_in_order(const Product& product, const at::Tensor& out,
     const at::Tensor rows = moved(x, part * product.depth);
     const at::Tensor weight = moved(product.first, part * product.depth);
     const Product each = product.on(out, rows, weight);
-    const auto plan = make_plan(each);
-    plan->candidates = {kernel_in_order(product)};
-    if (launch(*plan, each, 0, out.data_ptr()) != cublaslt::kSuccess) return false;
+    const auto matmul = make_matmul(each);
+    matmul->candidates = {kernel_in_order(product)};
+    if (launch(*matmul, each, 0, out.data_ptr()) != cublaslt::kSuccess) return false;
   }
   return true;
 }
 
 // Takes any kernel with the bits of the reference kernel; if kernels are measured, the fastest. The
 // reference kernel itself may not support several parts side by side.
-void Cublas::choose_equal(Plan& plan, const Product& product) const {
+void Cublas::choose_equal(Matmul& matmul, const Product& product) const {
   const cublaslt::HeuristicResult in_order = kernel_in_order(product);
-  plan.candidates = {in_order};
-  plan.chosen = product.is_in_parts() ? -1 : 0;
+  matmul.candidates = {in_order};
+  matmul.chosen = product.is_in_parts() ? -1 : 0;
   if (choice_ != KernelChoice::measure) return;
   const at::Tensor& like = product.out;
   const at::Tensor x =
@@ -127,19 +127,19 @@ void Cublas::choose_equal(Plan& plan, const Product& product) const {
                                               : product.on(out, x);
   const auto has_the_bits = [&](int candidate) {
     out.copy_(addend);
-    if (launch(plan, trial, candidate, trial.out.data_ptr()) != cublaslt::kSuccess) return false;
+    if (launch(matmul, trial, candidate, trial.out.data_ptr()) != cublaslt::kSuccess) return false;
     for (int part = 0; part < product.parts && product.is_in_parts(); ++part) out.add_(parts[part]);
     return at::equal(out, expected);
   };
-  guess(plan, trial, kMostCandidates);
-  plan.candidates.push_back(in_order);
-  if (!product.is_in_parts()) plan.chosen = static_cast<int>(plan.candidates.size()) - 1;
+  guess(matmul, trial, kMostCandidates);
+  matmul.candidates.push_back(in_order);
+  if (!product.is_in_parts()) matmul.chosen = static_cast<int>(matmul.candidates.size()) - 1;
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
   double best = 1e30;
-  for (int i = 0; i < static_cast<int>(plan.candidates.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(matmul.candidates.size()); ++i) {
     if (!has_the_bits(i)) continue;
-    const double ms = milliseconds_of({plan, trial, i, trial.out.data_ptr()}, flush);
-    if (ms < best) best = ms, plan.chosen = i;
+    const double ms = milliseconds_of({matmul, trial, i, trial.out.data_ptr()}, flush);
+    if (ms < best) best = ms, matmul.chosen = i;
   }
 }
 
@@ -162,18 +162,18 @@ cublaslt::HeuristicResult Cublas::find_in_order(const Product& product) const {
   const at::Tensor x = pattern({rows, width}, product.second.options()).narrow(1, 0, product.depth);
   const at::Tensor out = at::empty({rows, weight.size(0)}, product.out.options());
   const Product many = product.on(out, x);
-  const auto plan = make_plan(many);
-  guess(*plan, many, kMostCandidates);
+  const auto matmul = make_matmul(many);
+  guess(*matmul, many, kMostCandidates);
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
   std::vector<Likeness> likenesses;
-  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i) {
-    if (!is_invariant(many, *plan, i)) continue;
+  for (int i = 0; i < static_cast<int>(matmul->candidates.size()); ++i) {
+    if (!is_invariant(many, *matmul, i)) continue;
     const at::Tensor few = out.narrow(0, 0, kFewRows).clone();
     auto like = std::ranges::find_if(
         likenesses, [&](const Likeness& each) { return at::equal(each.rows, few); });
     if (like == likenesses.end())
       like = likenesses.insert(like, Likeness{.rows = few, .chosen = i});
-    const double ms = milliseconds_of({*plan, many, i, out.data_ptr()}, flush);
+    const double ms = milliseconds_of({*matmul, many, i, out.data_ptr()}, flush);
     if (ms < like->many_ms) like->many_ms = ms, like->chosen = i;
   }
   if (likenesses.empty())
@@ -181,7 +181,7 @@ cublaslt::HeuristicResult Cublas::find_in_order(const Product& product) const {
         "rounding",
         weight.size(0), product.depth);
   const int chosen = likenesses.empty() ? 0 : cheapest(likenesses, many);
-  return plan->candidates[static_cast<std::size_t>(chosen)];
+  return matmul->candidates[static_cast<std::size_t>(chosen)];
 }
 
 // Tries the kernels for few rows, with all parts of a sum side by side, and weighs both speeds. If
@@ -194,18 +194,18 @@ int Cublas::cheapest(std::vector<Likeness>& likenesses, const Product& many) con
   const at::Tensor first_part = parts[0];
   const bool in_parts = many.parts > 1;
   const Product few = in_parts ? many.in_parts(first_part, x, parts.stride(0)) : many.on(out, x);
-  const auto plan = make_plan(few);
-  guess(*plan, few, kMostCandidates);
+  const auto matmul = make_matmul(few);
+  guess(*matmul, few, kMostCandidates);
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
-  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(matmul->candidates.size()); ++i) {
     out.copy_(addend);
-    if (launch(*plan, few, i, few.out.data_ptr()) != cublaslt::kSuccess) continue;
+    if (launch(*matmul, few, i, few.out.data_ptr()) != cublaslt::kSuccess) continue;
     if (in_parts) out.add_(first_part);
     const auto like = std::ranges::find_if(
         likenesses, [&](const Likeness& each) { return at::equal(each.rows, out); });
     if (like == likenesses.end()) continue;
     like->few_ms =
-        std::min(like->few_ms, milliseconds_of({*plan, few, i, few.out.data_ptr()}, flush));
+        std::min(like->few_ms, milliseconds_of({*matmul, few, i, few.out.data_ptr()}, flush));
   }
   const double many_ms = std::ranges::min(likenesses, {}, &Likeness::many_ms).many_ms;
   const double few_ms = std::ranges::min(likenesses, {}, &Likeness::few_ms).few_ms;
@@ -217,16 +217,16 @@ int Cublas::cheapest(std::vector<Likeness>& likenesses, const Product& many) con
 }
 
 // Tells whether a candidate gives the first rows the same bits alone as among all rows.
-bool Cublas::is_invariant(const Product& whole, const Plan& plan, int candidate) const {
+bool Cublas::is_invariant(const Product& whole, const Matmul& matmul, int candidate) const {
   const at::Tensor addend = pattern(whole.out.sizes(), whole.out.options());
   whole.out.copy_(addend);
-  if (launch(plan, whole, candidate, whole.out.data_ptr()) != cublaslt::kSuccess) return false;
+  if (launch(matmul, whole, candidate, whole.out.data_ptr()) != cublaslt::kSuccess) return false;
   for (const std::int64_t rows : {1, 40, 64, 200}) {
     const at::Tensor out = addend.narrow(0, 0, rows).clone();
     const at::Tensor x = whole.second.narrow(0, 0, rows);
     const Product part = whole.on(out, x);
-    const auto few = make_plan(part);
-    few->candidates = {plan.candidates[static_cast<std::size_t>(candidate)]};
+    const auto few = make_matmul(part);
+    few->candidates = {matmul.candidates[static_cast<std::size_t>(candidate)]};
     if (launch(*few, part, 0, out.data_ptr()) != cublaslt::kSuccess ||
         !at::equal(out, whole.out.narrow(0, 0, rows)))
       return false;
@@ -246,7 +246,7 @@ double Cublas::milliseconds_of(const Trial& trial, const at::Tensor& flush) cons
   for (int i = 0; i < kRuns && failures == 0; ++i) {
     flush.zero_();
     failures |= runtime.record_event(events[0], stream);
-    failures |= launch(trial.plan, trial.product, trial.candidate, trial.out);
+    failures |= launch(trial.matmul, trial.product, trial.candidate, trial.out);
     failures |= runtime.record_event(events[1], stream) | runtime.wait_event(events[1]);
     failures |= runtime.elapsed_ms(events[0], events[1], &runs.emplace_back());
   }

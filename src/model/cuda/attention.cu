@@ -113,7 +113,7 @@ __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values
   const int row = lane % 16, half = lane / 16;
 #pragma unroll
   for (int n = 0; n < kHeadDim / 16; ++n) {
-    const Fragment b = load_matrices_turned(values + chunk_offset<kHeadDim>(row, 2 * n + half));
+    const Fragment b = load_matrices_transposed(values + chunk_offset<kHeadDim>(row, 2 * n + half));
     multiply<T>(state.out[2 * n], weights, b.r[0], b.r[1]);
     multiply<T>(state.out[2 * n + 1], weights, b.r[2], b.r[3]);
   }

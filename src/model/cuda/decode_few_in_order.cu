@@ -55,9 +55,9 @@ template <int kHeadDim>
 __device__ void fetch(const Decode& a, const Walk& walk, int page) {
   if (page < walk.pages) {
     constexpr int kChunks = kHeadDim / 8;
-    const std::int64_t place =
+    const std::int64_t position =
         a.cache.page_table[std::int64_t{walk.slot} * a.cache.pages_per_slot + page];
-    const Half* from = walk.rows + (place * a.kv_heads + blockIdx.x) * kPage * kHeadDim;
+    const Half* from = walk.rows + (position * a.kv_heads + blockIdx.x) * kPage * kHeadDim;
     const int there = walk.length - page * kPage;
     const unsigned stage = stage_of<kHeadDim>(walk, page);
 #pragma unroll
@@ -117,13 +117,13 @@ __device__ void score_pages(const Decode& a, const Walk& walk, Exchange& exchang
       shrinkage[row] = shrink_in_order(before, largest[row], scale);
     }
     const Fragment weights = weights_in_order<T>(s[0], s[1], largest, scale);
-    const int place = page % kMessages;
-    if (page >= kMessages) meet(kEmpty + place, kThreads);
-    Message& message = exchange.messages[place];
+    const int slot = page % kMessages;
+    if (page >= kMessages) meet(kEmpty + slot, kThreads);
+    Message& message = exchange.messages[slot];
     message.weights[warp][lane] = weights;
     if (warp == 0 && lane % 4 == 0)
       message.shrinkage[lane / 4] = shrinkage[0], message.shrinkage[lane / 4 + 8] = shrinkage[1];
-    announce(kFull + place, kThreads);
+    announce(kFull + slot, kThreads);
   }
 }
 
@@ -133,10 +133,10 @@ __device__ void sum_pages(const Decode& a, const Walk& walk, const Exchange& exc
   Sums<kHeadDim> sums = {};
   for (int page = 0; page < walk.pages; ++page) {
     wait_copies<kStages - 2>();
-    const int place = page % kMessages;
-    meet(kFull + place,
+    const int slot = page % kMessages;
+    meet(kFull + slot,
          kThreads);  // weights and values have arrived; the previous values have been read
-    const Message& message = exchange.messages[place];
+    const Message& message = exchange.messages[slot];
     const float by[2] = {message.shrinkage[lane / 4], message.shrinkage[lane / 4 + 8]};
     Fragment weights[kStepsOfTile], values[kStepsOfTile][kPiecesOfWarp<kHeadDim>];
 #pragma unroll
@@ -165,7 +165,7 @@ __device__ void sum_pages(const Decode& a, const Walk& walk, const Exchange& exc
         multiply<T>(sums.out[piece][1], weights[step], b.r[2], b.r[3]);
       }
     }
-    if (page + kMessages < walk.pages) announce(kEmpty + place, kThreads);
+    if (page + kMessages < walk.pages) announce(kEmpty + slot, kThreads);
   }
   write<T, kHeadDim>(a, sums, warp);
 }

@@ -79,7 +79,7 @@ template <int kHeadDim>
 __device__ inline Fragment load_values(unsigned values, int step, int n) {
   const int lane = threadIdx.x % 32;
   // Order of the matrices: (tokens 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15).
-  return load_matrices_turned(values +
+  return load_matrices_transposed(values +
                               chunk_offset<kHeadDim>(16 * step + lane % 16, 2 * n + lane / 16));
 }
 

@@ -60,7 +60,7 @@ __device__ void norm_head(float (&low)[Lane<kHeadDim>::kPairs],
 
 // `direction` 1 rotates forward, -1 back.
 template <int kHeadDim>
-__device__ void turn(float (&low)[Lane<kHeadDim>::kPairs], float (&high)[Lane<kHeadDim>::kPairs],
+__device__ void rotate(float (&low)[Lane<kHeadDim>::kPairs], float (&high)[Lane<kHeadDim>::kPairs],
                      const float* cos, const float* sin, float direction) {
   using L = Lane<kHeadDim>;
   if (!L::is_used()) return;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(Rope a) {
     const float* weight = is_query ? a.q_norm : a.k_norm;
     if (weight != nullptr) norm_head<kHeadDim>(low, high, weight, a.eps);
     const std::int64_t row = std::int64_t{position} * L::kHalf;
-    turn<kHeadDim>(low, high, a.cos + row, a.sin + row, 1.0f);
+    rotate<kHeadDim>(low, high, a.cos + row, a.sin + row, 1.0f);
     write_head<T, kHeadDim>(at, low, high);
   }
   if (is_query || slot < 0) return;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kThreads) rope_backward_kernel(RopeBackward a)
     read_head<AsBf16, kHeadDim>(from, low, high);
     if (!is_value) {
       const std::int64_t row = std::int64_t{a.positions[token]} * L::kHalf;
-      turn<kHeadDim>(low, high, a.cos + row, a.sin + row, -1.0f);
+      rotate<kHeadDim>(low, high, a.cos + row, a.sin + row, -1.0f);
       if (a.raw != nullptr)
         norm_head_backward<T, kHeadDim>(a.raw + item * kHeadDim, is_query ? a.q_norm : a.k_norm,
                                         a.eps, low, high, is_query ? d_q_norm : d_k_norm);

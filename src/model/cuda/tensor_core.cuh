@@ -14,8 +14,8 @@ namespace tritonsmith::model::cuda {
 template <int kHeadDim>
 __device__ inline int chunk_offset(int row, int chunk) {
   constexpr int kChunks = kHeadDim / 8;
-  const int turn = kChunks >= 8 ? row & 7 : (row >> 1) & (kChunks - 1);
-  return (row * kChunks + (chunk ^ turn)) * 16;
+  const int swizzle = kChunks >= 8 ? row & 7 : (row >> 1) & (kChunks - 1);
+  return (row * kChunks + (chunk ^ swizzle)) * 16;
 }
 
 __device__ inline void copy_async(unsigned to, const void* from, bool is_there) {
@@ -40,7 +40,7 @@ __device__ inline Fragment load_matrices(unsigned address) {
                : "memory");
   return f;
 }
-__device__ inline Fragment load_matrices_turned(unsigned address) {
+__device__ inline Fragment load_matrices_transposed(unsigned address) {
   Fragment f;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])

@@ -17,7 +17,8 @@ namespace {
 
 // Shorter sequences gain nothing from cuDNN.
 constexpr std::int64_t kShortest = 256;
-// cuDNN makes a plan for every shape. The plan pays off after several passes through all layers.
+// cuDNN makes an execution plan for every shape. It pays off after several passes through all
+// layers.
 constexpr int kFrequentShape = 300;
 
 // Returns the offsets of the keys as attention reads them.

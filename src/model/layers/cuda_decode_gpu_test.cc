@@ -31,7 +31,7 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
                  std::nan(""), at::TensorOptions(type).device(device_));
-    const at::Tensor values = keys.clone();  // NaN in every place that is never written
+    const at::Tensor values = keys.clone();  // NaN in every position that is never written
     const at::Tensor table =
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1}).to(device_);
     const cuda::PagedCache cache = {data<cuda::Half>(keys), data<cuda::Half>(values),
@@ -61,21 +61,21 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
                             stream());
       const at::Tensor all = wide(qkv).view({length, -1, shape.head_dim});
       const at::Tensor before = raw.view({length, -1, shape.head_dim});
-      const int turned = shape.heads + shape.kv_heads, half = shape.head_dim / 2;
+      const int rotated = shape.heads + shape.kv_heads, half = shape.head_dim / 2;
       const at::Tensor c = wide(rope.cos).narrow(0, 0, length).unsqueeze(1),
                        n = wide(rope.sin).narrow(0, 0, length).unsqueeze(1);
-      const at::Tensor low = before.narrow(1, 0, turned).narrow(2, 0, half),
-                       high = before.narrow(1, 0, turned).narrow(2, half, half);
-      EXPECT_LT(difference(all.narrow(1, 0, turned),
+      const at::Tensor low = before.narrow(1, 0, rotated).narrow(2, 0, half),
+                       high = before.narrow(1, 0, rotated).narrow(2, half, half);
+      EXPECT_LT(difference(all.narrow(1, 0, rotated),
                            at::cat({low * c - high * n, high * c + low * n}, 2)),
                 rounding);
-      EXPECT_TRUE(at::equal(all.narrow(1, turned, shape.kv_heads),
-                            before.narrow(1, turned, shape.kv_heads)));
+      EXPECT_TRUE(at::equal(all.narrow(1, rotated, shape.kv_heads),
+                            before.narrow(1, rotated, shape.kv_heads)));
       const int group = shape.heads / shape.kv_heads;
       const at::Tensor q =
           all[length - 1].narrow(0, 0, shape.heads).view({shape.kv_heads, group, -1});
       const at::Tensor k = all.narrow(1, shape.heads, shape.kv_heads).transpose(0, 1);
-      const at::Tensor v = all.narrow(1, turned, shape.kv_heads).transpose(0, 1);
+      const at::Tensor v = all.narrow(1, rotated, shape.kv_heads).transpose(0, 1);
       const at::Tensor p =
           at::softmax(q.matmul(k.transpose(1, 2)) / std::sqrt(double(shape.head_dim)), -1);
       expected.push_back(p.matmul(v).reshape({shape.heads * shape.head_dim}));

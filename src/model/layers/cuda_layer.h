@@ -38,7 +38,7 @@ struct CudaLayerWeights {
   const HalfLayer* half = nullptr;
 };
 
-// The place of new keys and values while prompts are read. By default they are not stored.
+// The slots of new keys and values while prompts are read. By default they are not stored.
 struct CacheTarget {
   at::Tensor slots;  // [T] int32
   cuda::PagedCache cache{};
@@ -64,7 +64,7 @@ at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
                       Recompute recompute);
 
 // Returns rows of the float32 table, [T, H]. Their gradient is added to the table's gradient in
-// place.
+// position.
 at::Tensor cuda_embedding(const at::Tensor& table, const at::Tensor& tokens);
 
 // Returns 16-bit rows of float32 rows. Rows rounded to float16 are returned as float32. Autograd

@@ -61,33 +61,33 @@ Projections projections(std::int64_t head_dim, HeadNorm norm, at::ScalarType typ
 }
 
 // The float64 results, and the weights in which they are differentiated.
-struct ExactTurns {
+struct ExactRotations {
   at::Tensor qkv, q_norm, k_norm;
-  at::Tensor turned;  // [T, heads + 2 kv_heads, D]
+  at::Tensor rotated;  // [T, heads + 2 kv_heads, D]
 };
-ExactTurns turned_in_float64(const Projections& of) {
+ExactRotations rotated_in_float64(const Projections& of) {
   const auto leaf = [](const at::Tensor& tensor) {
     return tensor.defined() ? wide(tensor).requires_grad_(true) : at::Tensor();
   };
-  ExactTurns exact{.qkv = leaf(of.qkv), .q_norm = leaf(of.q_norm), .k_norm = leaf(of.k_norm)};
+  ExactRotations exact{.qkv = leaf(of.qkv), .q_norm = leaf(of.q_norm), .k_norm = leaf(of.k_norm)};
   const at::Tensor at_rows = of.positions.to(at::kCPU, at::kLong);
   const at::Tensor cos = wide(of.rope.cos).index_select(0, at_rows).unsqueeze(1),
                    sin = wide(of.rope.sin).index_select(0, at_rows).unsqueeze(1);
-  const auto turn = [&](const at::Tensor& heads, const at::Tensor& weight) {
+  const auto rotate = [&](const at::Tensor& heads, const at::Tensor& weight) {
     const at::Tensor normed = weight.defined() ? aten_rms_norm(heads, weight, of.eps) : heads;
     const auto halves = normed.chunk(2, -1);
     return at::cat({halves[0] * cos - halves[1] * sin, halves[1] * cos + halves[0] * sin}, -1);
   };
   const at::Tensor all = of.by_head(exact.qkv);
-  exact.turned = at::cat({turn(all.narrow(1, 0, of.heads), exact.q_norm),
-                          turn(all.narrow(1, of.heads, of.kv_heads), exact.k_norm),
-                          all.narrow(1, of.heads + of.kv_heads, of.kv_heads)},
-                         1);
+  exact.rotated = at::cat({rotate(all.narrow(1, 0, of.heads), exact.q_norm),
+                           rotate(all.narrow(1, of.heads, of.kv_heads), exact.k_norm),
+                           all.narrow(1, of.heads + of.kv_heads, of.kv_heads)},
+                          1);
   return exact;
 }
 
-void turn_on_gpu(const Projections& of, const at::Tensor& qkv, const at::Tensor& slots,
-                 const cuda::PagedCache& cache) {
+void rotate_on_gpu(const Projections& of, const at::Tensor& qkv, const at::Tensor& slots,
+                   const cuda::PagedCache& cache) {
   cuda::kernels()->rope({.qkv = data<cuda::Half>(qkv),
                          .cos = data(of.rope.cos),
                          .sin = data(of.rope.sin),
@@ -106,17 +106,17 @@ void turn_on_gpu(const Projections& of, const at::Tensor& qkv, const at::Tensor&
 }
 
 // The rounding, plus the float32 error of a difference a hundredth as large as its operands.
-double rounding_of_turned(at::ScalarType type) { return 1.25 * rounding(type); }
+double rounding_of_rotated(at::ScalarType type) { return 1.25 * rounding(type); }
 
-TEST_P(CudaRope, TurningWithAndWithoutNormedHeadsIsThatOfFloat64) {
+TEST_P(CudaRope, RotationWithAndWithoutNormedHeadsIsThatOfFloat64) {
   for (const std::int64_t head_dim : {32, 64, 128, 256})
     for (const HeadNorm norm : {HeadNorm::none, HeadNorm::each}) {
       const Projections of = projections(head_dim, norm, GetParam(), device_);
       const at::Tensor got = of.qkv.clone();
-      turn_on_gpu(of, got, {}, {});
-      const ExactTurns expected = turned_in_float64(of);
-      EXPECT_LT(worst_in_row(of.by_head(got), expected.turned.detach()),
-                rounding_of_turned(GetParam()))
+      rotate_on_gpu(of, got, {}, {});
+      const ExactRotations expected = rotated_in_float64(of);
+      EXPECT_LT(worst_in_row(of.by_head(got), expected.rotated.detach()),
+                rounding_of_rotated(GetParam()))
           << head_dim;
       const auto values = [&](const at::Tensor& all) {
         return of.by_head(all).narrow(1, of.heads + of.kv_heads, of.kv_heads);
@@ -141,8 +141,8 @@ TEST_P(CudaRope, MaskedTokensLeaveTheCacheAsItWas) {
   slots.slice(0, 3, 200, 5).fill_(-1);
   const at::Tensor expected_keys = keys.to(at::kCPU), expected_values = expected_keys.clone();
   const at::Tensor got = of.qkv.clone();
-  turn_on_gpu(of, got, slots,
-              {data<cuda::Half>(keys), data<cuda::Half>(values), data<int>(table), 4});
+  rotate_on_gpu(of, got, slots,
+                {data<cuda::Half>(keys), data<cuda::Half>(values), data<int>(table), 4});
   const at::Tensor all = of.by_head(got).to(at::kCPU), at_slots = slots.to(at::kCPU);
   const at::Tensor pages_of = table.to(at::kCPU)[1];
   for (std::int64_t t = 0; t < 200; ++t) {
@@ -157,7 +157,7 @@ TEST_P(CudaRope, MaskedTokensLeaveTheCacheAsItWas) {
   EXPECT_TRUE(at::equal(bits(values), bits(expected_values)));
 }
 
-TEST_P(CudaRope, TurningsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
+TEST_P(CudaRope, RotationsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
   for (const std::int64_t head_dim : {32, 64, 128, 256})
     for (const HeadNorm norm : {HeadNorm::none, HeadNorm::each}) {
       const Projections of = projections(head_dim, norm, GetParam(), device_);
@@ -165,12 +165,12 @@ TEST_P(CudaRope, TurningsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
       const at::Tensor sizes = at::tensor(std::vector<double>{1, 0, 1e-6, 1e4}, at::kDouble)
                                    .repeat({of.tokens() / 4 + 1})
                                    .narrow(0, 0, of.tokens());
-      const at::Tensor d_turned =
+      const at::Tensor d_rotated =
           (at::randn({of.tokens(), of.columns(), head_dim}, at::kDouble) * sizes.view({-1, 1, 1}))
               .to(at::kBFloat16)
               .to(device_);
       const auto heads = [&](std::int64_t begin, std::int64_t count) {
-        return d_turned.narrow(1, begin, count).contiguous();
+        return d_rotated.narrow(1, begin, count).contiguous();
       };
       const at::Tensor d_query = heads(0, of.heads), d_key = heads(of.heads, of.kv_heads),
                        d_value = heads(of.heads + of.kv_heads, of.kv_heads);
@@ -199,10 +199,10 @@ TEST_P(CudaRope, TurningsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
                                       .eps = static_cast<float>(of.eps),
                                       .type = half_type_of(of.qkv)},
                                      stream());
-      const ExactTurns exact = turned_in_float64(of);
-      exact.turned.backward(wide(d_turned));
+      const ExactRotations exact = rotated_in_float64(of);
+      exact.rotated.backward(wide(d_rotated));
       EXPECT_LT(worst_in_row(of.by_head(d_qkv), of.by_head(exact.qkv.grad())),
-                rounding_of_turned(at::kBFloat16))
+                rounding_of_rotated(at::kBFloat16))
           << head_dim;
       if (!is_normed) continue;
       EXPECT_LT(difference(d_q_norm, exact.q_norm.grad() + 1), kSumsOfRows) << head_dim;

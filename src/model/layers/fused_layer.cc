@@ -87,16 +87,16 @@ T* data_or_null(const at::Tensor& tensor) {
 template <typename T>
 at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layout,
                          const variable_list& weights, Activations& activations) {
-  static thread_local cpu::TurnedLayer<T> turned;
-  cpu::turn_weights(shape, readable<T>(weights, 0), turned);
+  static thread_local cpu::TransposedLayer<T> transposed;
+  cpu::transpose_weights(shape, readable<T>(weights, 0), transposed);
   const at::Tensor out = at::empty_like(activations.x);
   const T* x = activations.x.const_data_ptr<T>();
-  cpu::project(shape, turned, rope_of<T>(layout), layout.positions, x,
+  cpu::project(shape, transposed, rope_of<T>(layout), layout.positions, x,
                activations.qkv.mutable_data_ptr<T>(), data_or_null<T>(activations.unnormed));
   cpu::attend(shape, layout.offsets, activations.qkv.const_data_ptr<T>(),
               activations.attended.mutable_data_ptr<T>(),
               data_or_null<T>(activations.log_normaliser), shared_of(layout));
-  cpu::finish<T>(shape, turned, activations.x.size(0),
+  cpu::finish<T>(shape, transposed, activations.x.size(0),
                  {.x = x,
                   .attended = activations.attended.const_data_ptr<T>(),
                   .middle = data_or_null<T>(activations.middle),

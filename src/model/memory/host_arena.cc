@@ -112,16 +112,16 @@ at::Tensor HostArena::copy(const at::Tensor& tensor) {
   const std::size_t room = room_for(source.nbytes());
   CHECK(used_ + room <= size_, "an arena of {} bytes has no room for {} behind {}", size_, room,
         used_);
-  const ByteRange place = {used_, source.nbytes()};
+  const ByteRange range = {used_, source.nbytes()};
   used_ += room;
   at::Tensor copy = at::from_blob(
-      data_ + place.begin, source.sizes(), [keep = shared_from_this()](void*) {},
+      data_ + range.begin, source.sizes(), [keep = shared_from_this()](void*) {},
       source.options().device(at::kCPU));
-  if (place.size == 0) return copy;
+  if (range.size == 0) return copy;
   const auto bytes_of = [](const at::Tensor& each) { return each.view({-1}).view(at::kByte); };
   const at::Tensor to = bytes_of(copy), from = bytes_of(source);  // [bytes]
-  for (const ByteRange& part : split_at_pieces(place, pinning_.piece)) {
-    const auto begin = static_cast<std::int64_t>(part.begin - place.begin);
+  for (const ByteRange& part : split_at_pieces(range, pinning_.piece)) {
+    const auto begin = static_cast<std::int64_t>(part.begin - range.begin);
     const auto size = static_cast<std::int64_t>(part.size);
     to.narrow(0, begin, size).copy_(from.narrow(0, begin, size));
   }

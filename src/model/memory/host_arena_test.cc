@@ -49,7 +49,7 @@ TEST(HostArena, CopiesWhatIsLargerThanAPieceAsItIs) {
   std::size_t room = 0;
   for (const at::Tensor& each : tensors) room += HostArena::room_for(each.nbytes());
   const auto arena = HostArena::make(room, driver.pinning());
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int pass = 0; pass < 2; ++pass) {
     arena->rewind();
     std::vector<at::Tensor> copies;
     for (const at::Tensor& each : tensors) copies.push_back(arena->copy(each));

@@ -191,7 +191,7 @@ TEST_F(Cuda, WhatLiesThereIsCopiedAndWrittenWhole) {
   ASSERT_TRUE(file) << file.error().message;
   const auto arena = HostArena::make(std::size_t{80} << 20, {.piece = std::size_t{16} << 20});
   std::vector<at::Tensor> copies;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int pass = 0; pass < 2; ++pass) {
     arena->rewind();
     copies.clear();
     for (const auto& each : tensors) copies.push_back(arena->copy(each.tensor));
@@ -220,12 +220,12 @@ TEST_F(Cuda, CopiesOverPiecesThatWerePinnedApartAreWhole) {
   auto arena = HostArena::make(64 * kPiece, pinning);
   EXPECT_EQ(asked, 64U);
   EXPECT_EQ(refused, 0U);
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int pass = 0; pass < 2; ++pass) {
     arena->rewind();
     for (const at::Tensor& each : tensors)
       EXPECT_TRUE(at::equal(arena->copy(each), each.to(at::kCPU))) << each.sizes();
   }
-  // The last owner is a thread without a device. The next arena lies in the same place, where the
+  // The last owner is a thread without a device. The next arena lies at the same address, where the
   // driver would notice memory that was not unpinned.
   std::jthread([last = std::exchange(arena, nullptr)] {}).join();
   arena = HostArena::make(64 * kPiece, pinning);

@@ -198,7 +198,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
                  std::nan(""), some.qkv.options());
-    const at::Tensor values = keys.clone();  // NaN in every place that is never written
+    const at::Tensor values = keys.clone();  // NaN in every position that is never written
     const at::Tensor table =
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1});
     std::vector<int> ends, positions, rows_slots;

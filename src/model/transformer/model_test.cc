@@ -80,7 +80,7 @@ TEST(RopeTable, ARowDoesNotDependOnTheLength) {
   }
 }
 
-TEST(ModelConfig, ReadsTheRopeBaseFromBothPlaces) {
+TEST(ModelConfig, ReadsTheRopeBaseFromBothKeys) {
   Json json = to_json(tiny());
   json["rope_theta"] = 5e5;
   EXPECT_EQ(model_config_from_json(json, "")->rope_theta, 5e5);

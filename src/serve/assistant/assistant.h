@@ -1,5 +1,5 @@
 // Assistant: the searches of all users. A few run at a time on threads of their own, over one model
-// and one judge; others wait their turn. Every attempt is stored before anybody sees it. A search
+// and one judge; others wait. Every attempt is stored before anybody sees it. A search
 // that a server leaves unfinished, by its end or by a kill, goes on in the next one that has its
 // model. Any thread may call it.
 #pragma once

@@ -59,54 +59,54 @@ void SharedJudge::loop(const std::stop_token& stop) {
     std::deque<std::function<void()>> tasks;
     {
       std::unique_lock lock(mutex_);
-      if (flights_.empty()) changed_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      if (pending_.empty()) changed_.wait(lock, stop, [this] { return !tasks_.empty(); });
       tasks.swap(tasks_);
     }
     for (const auto& task : tasks) task();
-    submit_in_turn();
-    if (flights_.empty()) continue;
+    submit_round_robin();
+    if (pending_.empty()) continue;
     auto judged = judge_.next(Deadline::after(kStep));
     if (!judged) break_down(judged.error());
     if (!judged || !*judged) continue;
-    const auto at = flights_.find((*judged)->id);
-    if (at == flights_.end()) continue;  // cancelled
-    const Flight flight = std::move(at->second);
-    flights_.erase(at);
-    (*judged)->id = flight.id;
+    const auto at = pending_.find((*judged)->id);
+    if (at == pending_.end()) continue;  // cancelled
+    const PendingJob pending = std::move(at->second);
+    pending_.erase(at);
+    (*judged)->id = pending.id;
     {
       const std::lock_guard lock(mutex_);
       ++judged_;
     }
-    const std::lock_guard lock(flight.mailbox->mutex);
-    flight.mailbox->verdicts.push_back(**std::move(judged));
-    flight.mailbox->changed.notify_all();
+    const std::lock_guard lock(pending.mailbox->mutex);
+    pending.mailbox->verdicts.push_back(**std::move(judged));
+    pending.mailbox->changed.notify_all();
   }
 }
 
-void SharedJudge::submit_in_turn() {
-  while (flights_.size() < in_flight_ && !turns_.empty()) {
-    const std::shared_ptr<Mailbox> mailbox = std::move(turns_.front());
-    turns_.pop_front();
+void SharedJudge::submit_round_robin() {
+  while (pending_.size() < in_flight_ && !round_robin_.empty()) {
+    const std::shared_ptr<Mailbox> mailbox = std::move(round_robin_.front());
+    round_robin_.pop_front();
     gym::api::JudgeJob job = std::move(mailbox->waiting.front());
     mailbox->waiting.pop_front();
-    if (!mailbox->waiting.empty()) turns_.push_back(mailbox);
+    if (!mailbox->waiting.empty()) round_robin_.push_back(mailbox);
     const std::uint64_t own = next_id_++;
-    flights_.emplace(own, Flight{.mailbox = mailbox, .id = std::exchange(job.id, own)});
+    pending_.emplace(own, PendingJob{.mailbox = mailbox, .id = std::exchange(job.id, own)});
     if (const Status status = judge_.submit(std::move(job)); !status) {
-      flights_.erase(own);
+      pending_.erase(own);
       mailbox->break_down(status.error());
     }
   }
 }
 
 void SharedJudge::break_down(const Error& error) {
-  for (const auto& [id, flight] : flights_) flight.mailbox->break_down(error);
-  flights_.clear();
-  for (const auto& mailbox : turns_) {
+  for (const auto& [id, pending] : pending_) pending.mailbox->break_down(error);
+  pending_.clear();
+  for (const auto& mailbox : round_robin_) {
     mailbox->waiting.clear();
     mailbox->break_down(error);
   }
-  turns_.clear();
+  round_robin_.clear();
 }
 
 JudgeClient::JudgeClient(SharedJudge& judge)
@@ -120,7 +120,7 @@ JudgeClient::~JudgeClient() {
 Status JudgeClient::submit(gym::api::JudgeJob job) {
   waiting_.insert(job.id);
   judge_.post([&judge = judge_, mailbox = mailbox_, job = std::move(job)]() mutable {
-    if (mailbox->waiting.empty()) judge.turns_.push_back(mailbox);
+    if (mailbox->waiting.empty()) judge.round_robin_.push_back(mailbox);
     mailbox->waiting.push_back(std::move(job));
   });
   return ok();
@@ -149,8 +149,8 @@ void JudgeClient::cancel(std::uint64_t id) {
   if (waiting_.erase(id) == 0) return;
   judge_.post([&judge = judge_, mailbox = mailbox_, id] {
     std::erase_if(mailbox->waiting, [id](const auto& job) { return job.id == id; });
-    if (mailbox->waiting.empty()) std::erase(judge.turns_, mailbox);
-    std::erase_if(judge.flights_, [&](const auto& entry) {
+    if (mailbox->waiting.empty()) std::erase(judge.round_robin_, mailbox);
+    std::erase_if(judge.pending_, [&](const auto& entry) {
       if (entry.second.mailbox != mailbox || entry.second.id != id) return false;
       judge.judge_.cancel(entry.first);
       return true;

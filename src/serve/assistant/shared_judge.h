@@ -1,7 +1,7 @@
 // SharedJudge: one judge for many callers at once. Its thread owns the judge, and each caller has a
-// JudgeClient of its own. The judge has a limited number of jobs, and clients with further ones take
-// turns: a client with one job does not wait for all jobs of another. When the judge breaks, every
-// client gets its error.
+// JudgeClient of its own. The judge has a limited number of jobs, and clients with further ones are
+// served round-robin: a client with one job does not wait for all jobs of another. When the judge
+// breaks, every client gets its error.
 #pragma once
 
 #include <condition_variable>
@@ -32,19 +32,19 @@ class SharedJudge {
  private:
   friend class JudgeClient;
   struct Mailbox;
-  struct Flight {
+  struct PendingJob {
     std::shared_ptr<Mailbox> mailbox;
     std::uint64_t id = 0;  // the client's
   };
   void loop(const std::stop_token& stop);
   void post(std::function<void()> task);
-  void submit_in_turn();
+  void submit_round_robin();
   void break_down(const Error& error);
 
   gym::api::Judge& judge_;
   std::size_t in_flight_;
-  std::deque<std::shared_ptr<Mailbox>> turns_;  // clients with waiting jobs; of the loop's thread
-  std::map<std::uint64_t, Flight> flights_;     // by the judge's id; of the loop's thread
+  std::deque<std::shared_ptr<Mailbox>> round_robin_;  // clients with jobs; of the loop's thread
+  std::map<std::uint64_t, PendingJob> pending_;       // by the judge's id; of the loop's thread
   std::uint64_t next_id_ = 0;
 
   mutable std::mutex mutex_;  // guards the members below

@@ -69,10 +69,10 @@ TEST(SharedJudge, AClientDoesNotWaitForAllJobsOfAnother) {
   const std::vector<std::string> kernels = judge.kernels();
   ASSERT_EQ(kernels.size(), 102U);
   // Four jobs, one more if a verdict came between, and then each client's in turn.
-  const auto place = std::ranges::find(kernels, "polite") - kernels.begin();
-  EXPECT_LE(place, 6);
-  EXPECT_LE(std::ranges::find(kernels.begin() + place + 1, kernels.end(), "polite"),
-            kernels.begin() + place + 2);
+  const auto position = std::ranges::find(kernels, "polite") - kernels.begin();
+  EXPECT_LE(position, 6);
+  EXPECT_LE(std::ranges::find(kernels.begin() + position + 1, kernels.end(), "polite"),
+            kernels.begin() + position + 2);
   EXPECT_LE(judge.most(), 4U);
 }
 

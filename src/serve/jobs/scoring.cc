@@ -36,7 +36,7 @@ Result<Extracted> extract(const Completion& completion, const Suite& suite,
 }  // namespace
 
 Scored score_completions(const gym::service::RouteContext& context, const Suite& suite,
-                         std::span<const Completion> completions, const Asking& asking) {
+                         std::span<const Completion> completions, const Requester& requester) {
   std::vector<Extracted> all;
   std::vector<gym::api::Submission> submissions;
   for (std::size_t i = 0; i < completions.size(); ++i) {
@@ -47,7 +47,7 @@ Scored score_completions(const gym::service::RouteContext& context, const Suite&
     if (!one->kernel.source.empty()) submissions.push_back(one->labelled.submission);
     all.push_back(*std::move(one));
   }
-  auto verdicts = judge_all(context, submissions, asking.submitter, asking.deadline);
+  auto verdicts = judge_all(context, submissions, requester.submitter, requester.deadline);
   if (!verdicts) return tl::unexpected(retry_later(verdicts.error()));
   std::vector<ScoredCompletion> scored;
   std::size_t judged = 0;

@@ -24,7 +24,7 @@ struct ScoredCompletion {
 };
 
 // The program that asks, and the time until which it waits.
-struct Asking {
+struct Requester {
   gym::service::Submitter submitter;
   Deadline deadline = Deadline::never();
 };
@@ -33,7 +33,7 @@ struct Asking {
 // none: status 400 for a wrong label, which the message names, or 503.
 using Scored = tl::expected<std::vector<ScoredCompletion>, gym::service::HttpReply>;
 Scored score_completions(const gym::service::RouteContext& context, const Suite& suite,
-                         std::span<const Completion> completions, const Asking& asking);
+                         std::span<const Completion> completions, const Requester& requester);
 
 // Returns a completion without the tokens that end a turn, such as <|im_end|>, at its end.
 std::string_view without_end_tokens(std::string_view completion);

@@ -216,35 +216,35 @@ class SteppingEngine : public generate::TokenEngine {
       : answer_(std::move(answer)), interruptions_(interruptions) {}
   Status submit(generate::GenerationRequest request) override {
     Completion completion{.prompt = request.prompt};
-    flights_.push_back({.request = std::move(request), .completion = std::move(completion)});
+    pending_.push_back({.request = std::move(request), .completion = std::move(completion)});
     return ok();
   }
   Result<std::optional<generate::Generated>> next_by(Deadline) override {
-    for (auto at = flights_.begin(); at != flights_.end(); ++at) {
+    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
       auto& tokens = at->completion.tokens;
       tokens.push_back(answer_[tokens.size()]);
       const auto& is_complete = at->request.is_complete;
       if (tokens.size() < answer_.size() && !(is_complete && is_complete(tokens))) continue;
       generate::Generated generated{.id = at->request.id, .completion = std::move(at->completion)};
-      flights_.erase(at);
+      pending_.erase(at);
       return std::optional(std::move(generated));
     }
     return std::optional<generate::Generated>();
   }
   void cancel(std::uint64_t id) override {
-    std::erase_if(flights_, [id](const Flight& each) { return each.request.id == id; });
+    std::erase_if(pending_, [id](const PendingRequest& each) { return each.request.id == id; });
   }
   void interrupt() override { ++interruptions_; }
   std::int64_t max_length() const override { return 60; }
 
  private:
-  struct Flight {
+  struct PendingRequest {
     generate::GenerationRequest request;
     Completion completion = {};
   };
   std::vector<TokenId> answer_;
   std::atomic<int>& interruptions_;
-  std::vector<Flight> flights_;
+  std::vector<PendingRequest> pending_;
 };
 
 TEST(SharedModel, TurnsTokensIntoTextForItsClients) {

@@ -52,7 +52,7 @@ struct SharedModel::Mailbox {
 };
 
 // A request in flight, with what its client will get next. Only the loop's thread uses it.
-struct SharedModel::Flight {
+struct SharedModel::PendingRequest {
   std::shared_ptr<Mailbox> mailbox;
   std::uint64_t id = 0;  // the client's
   std::string piece = {};
@@ -130,7 +130,7 @@ void SharedModel::run(std::function<void()> function) {
 void SharedModel::loop(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     take_tasks(stop);
-    if (flights_.empty()) continue;
+    if (pending_.empty()) continue;
     if (const Status status = work(); !status) break_down(status.error());
     hand_over();
   }
@@ -141,12 +141,12 @@ void SharedModel::take_tasks(const std::stop_token& stop) {
   std::deque<std::function<void()>> tasks;
   {
     std::unique_lock lock(mutex_);
-    if (flights_.empty()) changed_.wait(lock, stop, [this] { return !tasks_.empty(); });
+    if (pending_.empty()) changed_.wait(lock, stop, [this] { return !tasks_.empty(); });
     tasks.swap(tasks_);
   }
   for (const auto& task : tasks) task();
   const std::lock_guard lock(mutex_);
-  load_.running = flights_.size();
+  load_.running = pending_.size();
 }
 
 // Lets the model work for a short time, or until a request is finished.
@@ -170,26 +170,26 @@ Status SharedModel::work() {
 }
 
 void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery delivery) {
-  const auto at = flights_.find(own_id);
-  if (at == flights_.end()) return;
-  const std::shared_ptr<Flight> flight = std::move(at->second);
-  flights_.erase(at);
+  const auto at = pending_.find(own_id);
+  if (at == pending_.end()) return;
+  const std::shared_ptr<PendingRequest> pending = std::move(at->second);
+  pending_.erase(at);
   {
     const std::lock_guard lock(mutex_);
     error_.reset();
-    load_.running = flights_.size();
+    load_.running = pending_.size();
     ++load_.finished;
     load_.prompt_tokens += static_cast<std::uint64_t>(usage.prompt_tokens);
     load_.completion_tokens += static_cast<std::uint64_t>(usage.completion_tokens);
   }
-  delivery.id = flight->id;
-  delivery.piece = std::move(flight->piece);
-  flight->mailbox->put(std::move(delivery));
+  delivery.id = pending->id;
+  delivery.piece = std::move(pending->piece);
+  pending->mailbox->put(std::move(delivery));
 }
 
 void SharedModel::hand_over() {
   const TimePoint now = system_clock().now();
-  for (const auto& [id, flight] : flights_) flight->hand_over(now);
+  for (const auto& [id, pending] : pending_) pending->hand_over(now);
 }
 
 void SharedModel::break_down(const Error& error) {
@@ -200,11 +200,11 @@ void SharedModel::break_down(const Error& error) {
     error_ = error;
     broken_until_ = recovers ? system_clock().now() + kRest : TimePoint::max();
   }
-  for (const auto& [id, flight] : flights_) flight->mailbox->put(error);
-  flights_.clear();
+  for (const auto& [id, pending] : pending_) pending->mailbox->put(error);
+  pending_.clear();
 }
 
-Status SharedModel::submit(const std::shared_ptr<Flight>& flight,
+Status SharedModel::submit(const std::shared_ptr<PendingRequest>& pending,
                            const std::function<Status(std::uint64_t own_id)>& begin) {
   Status status;
   run([&] {
@@ -216,18 +216,18 @@ Status SharedModel::submit(const std::shared_ptr<Flight>& flight,
       }
     }
     const std::uint64_t own_id = next_id_++;
-    flights_.emplace(own_id, flight);
+    pending_.emplace(own_id, pending);
     status = begin(own_id);
-    if (!status) flights_.erase(own_id);
+    if (!status) pending_.erase(own_id);
   });
   return status;
 }
 
 // Without an id it cancels all of the mailbox's requests.
 void SharedModel::cancel(const std::shared_ptr<Mailbox>& mailbox, std::optional<std::uint64_t> id) {
-  std::erase_if(flights_, [&](const auto& entry) {
-    const Flight& flight = *entry.second;
-    if (flight.mailbox != mailbox || flight.id != id.value_or(flight.id)) return false;
+  std::erase_if(pending_, [&](const auto& entry) {
+    const PendingRequest& pending = *entry.second;
+    if (pending.mailbox != mailbox || pending.id != id.value_or(pending.id)) return false;
     if (tokens_ != nullptr)
       tokens_->engine().cancel(entry.first);
     else
@@ -254,26 +254,26 @@ Status ModelClient::submit(generate::WriteRequest request) {
                                          .sampling = std::move(request.sampling),
                                          .seed = request.seed,
                                          .on_text = std::move(request.on_text)});
-  const auto flight = std::make_shared<SharedModel::Flight>(
-      SharedModel::Flight{.mailbox = mailbox_, .id = request.id});
+  const auto pending = std::make_shared<SharedModel::PendingRequest>(
+      SharedModel::PendingRequest{.mailbox = mailbox_, .id = request.id});
   Listener listener{.on_text = std::exchange(request.on_text, nullptr),
                     .on_restart = std::exchange(request.on_restart, nullptr)};
   if (listener.on_text)
-    request.on_text = [flight](std::string_view piece) { flight->piece += piece; };
-  if (listener.on_restart) request.on_restart = [flight] { flight->restart(); };
-  TRY(model_.submit(flight, [&](std::uint64_t own_id) {
+    request.on_text = [pending](std::string_view piece) { pending->piece += piece; };
+  if (listener.on_restart) request.on_restart = [pending] { pending->restart(); };
+  TRY(model_.submit(pending, [&](std::uint64_t own_id) {
     request.id = own_id;
     return model_.writer_.submit(std::move(request));
   }));
-  listeners_.emplace(flight->id, std::move(listener));
+  listeners_.emplace(pending->id, std::move(listener));
   return ok();
 }
 
 // The engine's thread looks for stop strings, because it must know where a completion ends.
 Status ModelClient::submit(generate::TokenRequest request) {
   CHECK(codec_.has_value(), "the model takes no tokens");
-  const auto flight = std::make_shared<SharedModel::Flight>(
-      SharedModel::Flight{.mailbox = mailbox_, .id = request.id});
+  const auto pending = std::make_shared<SharedModel::PendingRequest>(
+      SharedModel::PendingRequest{.mailbox = mailbox_, .id = request.id});
   auto generation = generate::generation_of(*codec_, request);
   std::shared_ptr<generate::TextStream> stops;
   if (const auto& strings = generation.sampling.stop; !strings.empty())
@@ -281,14 +281,14 @@ Status ModelClient::submit(generate::TokenRequest request) {
   const bool has_listener = request.on_text != nullptr;
   if (stops || has_listener)
     generation.is_complete = [=](std::span<const TokenId> tokens) {
-      if (has_listener) flight->take(tokens);
+      if (has_listener) pending->take(tokens);
       return stops && stops->take(tokens);
     };
-  TRY(model_.submit(flight, [&](std::uint64_t own_id) {
+  TRY(model_.submit(pending, [&](std::uint64_t own_id) {
     generation.id = own_id;
     return model_.tokens_->engine().submit(std::move(generation));
   }));
-  Listener& listener = listeners_[flight->id];
+  Listener& listener = listeners_[pending->id];
   listener.on_text = std::move(request.on_text);
   if (has_listener)
     listener.text.emplace(codec_->tokenizer(), std::vector<std::string>(),

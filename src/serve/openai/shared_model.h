@@ -58,7 +58,7 @@ class SharedModel {
   friend class ModelClient;
   struct Delivery;
   struct Mailbox;
-  struct Flight;
+  struct PendingRequest;
   void loop(const std::stop_token& stop);
   void take_tasks(const std::stop_token& stop);
   // The functions below run on the loop's thread.
@@ -69,14 +69,14 @@ class SharedModel {
   void cancel(const std::shared_ptr<Mailbox>& mailbox, std::optional<std::uint64_t> id);
 
   // Runs `begin` on the loop's thread, with the writer's id of the request.
-  Status submit(const std::shared_ptr<Flight>& flight,
+  Status submit(const std::shared_ptr<PendingRequest>& pending,
                 const std::function<Status(std::uint64_t own_id)>& begin);
 
   generate::Writer& writer_;
   generate::TokenWriter* tokens_;
   std::optional<std::int64_t> context_length_;
   // By the writer's id; of the loop's thread.
-  std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
+  std::map<std::uint64_t, std::shared_ptr<PendingRequest>> pending_;
   std::uint64_t next_id_ = 0;
 
   mutable std::mutex mutex_;  // guards the members below

@@ -17,9 +17,9 @@ using gym::service::SecondsRange;
 constexpr SecondsRange kOpenRlhfWait{.usual = 165, .longest = 3600};
 constexpr SecondsRange kSlimeWait{.usual = 105, .longest = 3600};
 
-Result<Asking> asking_of(const HttpCall& call, const SecondsRange& range) {
+Result<Requester> requester_of(const HttpCall& call, const SecondsRange& range) {
   TRY_ASSIGN(const double seconds, gym::service::seconds_parameter(call, "wait", range));
-  return Asking{.submitter = call.submitter, .deadline = Deadline::in_seconds(seconds)};
+  return Requester{.submitter = call.submitter, .deadline = Deadline::in_seconds(seconds)};
 }
 
 // The figures for logs, the same names for every completion.
@@ -31,11 +31,11 @@ Json figures_of(const Verdict& verdict) {
 }
 
 HttpReply openrlhf(const RouteContext& context, const Suite& suite, const HttpCall& call) {
-  const auto asking = asking_of(call, kOpenRlhfWait);
-  if (!asking) return error_reply(400, "bad_request", asking.error().message);
+  const auto requester = requester_of(call, kOpenRlhfWait);
+  if (!requester) return error_reply(400, "bad_request", requester.error().message);
   const auto completions = completions_of_openrlhf(call.body);
   if (!completions) return error_reply(400, "bad_request", completions.error().message);
-  const auto scored = score_completions(context, suite, *completions, *asking);
+  const auto scored = score_completions(context, suite, *completions, *requester);
   if (!scored) return scored.error();
   Json rewards = Json::array(), scores = Json::array();
   Json logs = {{"accepted", Json::array()},
@@ -54,11 +54,11 @@ HttpReply openrlhf(const RouteContext& context, const Suite& suite, const HttpCa
 }
 
 HttpReply slime(const RouteContext& context, const Suite& suite, const HttpCall& call) {
-  const auto asking = asking_of(call, kSlimeWait);
-  if (!asking) return error_reply(400, "bad_request", asking.error().message);
+  const auto requester = requester_of(call, kSlimeWait);
+  if (!requester) return error_reply(400, "bad_request", requester.error().message);
   const auto completion = completion_of_slime(call.body);
   if (!completion) return error_reply(400, "bad_request", completion.error().message);
-  const auto scored = score_completions(context, suite, {&*completion, 1}, *asking);
+  const auto scored = score_completions(context, suite, {&*completion, 1}, *requester);
   if (!scored) return scored.error();
   const ScoredCompletion& one = scored->front();
   const std::string key = call.parameter("reward_key");

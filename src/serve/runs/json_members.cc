@@ -12,7 +12,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
 
-// Returns the place after the string that begins at `at`.
+// Returns the position after the string that begins at `at`.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (std::size_t quote = text.find('"', at + 1); quote != kNone;
        quote = text.find('"', quote + 1)) {
@@ -30,7 +30,7 @@ constexpr std::array<bool, 256> kStops = [] {
   return stops;
 }();
 
-// Returns the place after the array or object that begins at `at`.
+// Returns the position after the array or object that begins at `at`.
 std::size_t end_of_nested(std::string_view text, std::size_t at) {
   for (int depth = 0; at < text.size();) {
     const char c = text[at];
@@ -47,7 +47,7 @@ std::size_t end_of_nested(std::string_view text, std::size_t at) {
   return kNone;
 }
 
-// Returns the place after the value that begins at `at`, or kNone if none ends.
+// Returns the position after the value that begins at `at`, or kNone if none ends.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
   if (at >= text.size()) return kNone;
   if (text[at] == '"') return end_of_string(text, at);

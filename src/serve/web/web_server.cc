@@ -22,7 +22,7 @@ constexpr Milliseconds kLook{200};
 thread_local std::string owner;
 
 // Lets the engine's threads go first where processors are scarce. A step of the engine on a CPU waits
-// for the last of its threads, so a thread that writes a reply must not take the place of one. Linux
+// for the last of its threads, so a thread that writes a reply must not displace one. Linux
 // gives each thread a priority of its own.
 void step_back() {
   constexpr int steps = 10;

@@ -12,12 +12,12 @@ at::Tensor on_device(const std::vector<T>& values, c10::ScalarType type, c10::De
   return at::tensor(values, at::TensorOptions().dtype(type)).to(device);
 }
 
-MicroBatch pack_members(std::span<const TrainingSequence> sequences, MicroBatchPlan plan,
+MicroBatch pack_members(std::span<const TrainingSequence> sequences, MicroBatchLayout layout,
                         c10::Device device) {
   std::vector<std::int64_t> inputs, rows, targets, offsets = {0};
-  for (std::size_t index = 0; index < plan.members.size(); ++index) {
-    const TrainingSequence& sequence = sequences[plan.members[index]];
-    const std::int64_t before = plan.prefixes.empty() ? 0 : plan.prefixes[index].length;
+  for (std::size_t index = 0; index < layout.members.size(); ++index) {
+    const TrainingSequence& sequence = sequences[layout.members[index]];
+    const std::int64_t before = layout.prefixes.empty() ? 0 : layout.prefixes[index].length;
     const std::int64_t begin = offsets.back() - before;  // where its first token would be
     inputs.insert(inputs.end(), sequence.tokens.begin() + before, sequence.tokens.end() - 1);
     offsets.push_back(static_cast<std::int64_t>(inputs.size()));
@@ -28,11 +28,11 @@ MicroBatch pack_members(std::span<const TrainingSequence> sequences, MicroBatchP
   }
   return {.packed = {.tokens = on_device(inputs, at::kLong, device),
                      .offsets = std::move(offsets),
-                     .prefixes = std::move(plan.prefixes)},
+                     .prefixes = std::move(layout.prefixes)},
           .rows = on_device(rows, at::kLong, device),
           .targets = on_device(targets, at::kLong, device),
-          .members = std::move(plan.members),
-          .shared = plan.shared};
+          .members = std::move(layout.members),
+          .shared = layout.shared};
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> seq
     CHECK(sequences[member].prompt_length >= 1 && sequences[member].trained() >= 1,
           "a sequence needs a prompt and a completion");
   std::vector<MicroBatch> batches;
-  for (MicroBatchPlan& plan : pack_in_order(sequences, members, options))
-    batches.push_back(pack_members(sequences, std::move(plan), device));
+  for (MicroBatchLayout& layout : pack_in_order(sequences, members, options))
+    batches.push_back(pack_members(sequences, std::move(layout), device));
   return batches;
 }
 

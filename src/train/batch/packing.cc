@@ -23,11 +23,11 @@ model::SharedPrefix shared_prefix_of(std::span<const TrainingSequence> sequences
                                      const TrainingSequence& own) {
   model::SharedPrefix longest;
   const auto end = own.tokens.begin() + static_cast<std::ptrdiff_t>(own.prompt_length) - 1;
-  for (std::size_t place = 0; place < before.size(); ++place) {
-    const auto& other = sequences[before[place]].tokens;
+  for (std::size_t position = 0; position < before.size(); ++position) {
+    const auto& other = sequences[before[position]].tokens;
     const auto same = std::mismatch(own.tokens.begin(), end, other.begin(), other.end() - 1).first;
     if (const std::int64_t length = same - own.tokens.begin(); length > longest.length)
-      longest = {.sequence = static_cast<std::int64_t>(place), .length = length};
+      longest = {.sequence = static_cast<std::int64_t>(position), .length = length};
   }
   return longest;
 }
@@ -38,8 +38,8 @@ std::span<const TokenId> prompt_of(const TrainingSequence& sequence) {
 
 }  // namespace
 
-bool MicroBatchPlan::add(std::span<const TrainingSequence> sequences, std::size_t member,
-                         const PackingOptions& options) {
+bool MicroBatchLayout::add(std::span<const TrainingSequence> sequences, std::size_t member,
+                           const PackingOptions& options) {
   const TrainingSequence& own = sequences[member];
   const model::SharedPrefix prefix =
       options.shares_prompts ? shared_prefix_of(sequences, members, own) : model::SharedPrefix();
@@ -52,14 +52,14 @@ bool MicroBatchPlan::add(std::span<const TrainingSequence> sequences, std::size_
   return true;
 }
 
-std::vector<MicroBatchPlan> pack_in_order(std::span<const TrainingSequence> sequences,
-                                          std::span<const std::size_t> members,
-                                          const PackingOptions& options) {
-  std::vector<MicroBatchPlan> plans;
+std::vector<MicroBatchLayout> pack_in_order(std::span<const TrainingSequence> sequences,
+                                            std::span<const std::size_t> members,
+                                            const PackingOptions& options) {
+  std::vector<MicroBatchLayout> layouts;
   for (const std::size_t member : members)
-    if (plans.empty() || !plans.back().add(sequences, member, options))
-      plans.emplace_back().add(sequences, member, options);
-  return plans;
+    if (layouts.empty() || !layouts.back().add(sequences, member, options))
+      layouts.emplace_back().add(sequences, member, options);
+  return layouts;
 }
 
 PromptRuns runs_of_one_prompt(std::span<const TrainingSequence> sequences,
@@ -86,9 +86,9 @@ EpochOrder::EpochOrder(std::uint64_t seed, std::string_view purpose, std::size_t
   shuffle_for(0);
 }
 
-std::size_t EpochOrder::at(std::uint64_t place) {
-  if (const std::uint64_t epoch = place / order_.size(); epoch != epoch_) shuffle_for(epoch);
-  return order_[place % order_.size()];
+std::size_t EpochOrder::at(std::uint64_t position) {
+  if (const std::uint64_t epoch = position / order_.size(); epoch != epoch_) shuffle_for(epoch);
+  return order_[position % order_.size()];
 }
 
 void EpochOrder::shuffle_for(std::uint64_t epoch) {

@@ -42,22 +42,22 @@ struct PackingOptions {
 // is left out. With shared prompts a sequence shares the longest common prefix with an earlier
 // sequence, at most its prompt without the last token. Of several such sequences it takes the
 // first.
-struct MicroBatchPlan {
+struct MicroBatchLayout {
   std::vector<std::size_t> members;
   std::vector<model::SharedPrefix> prefixes;  // of each member; empty if none are shared
   std::int64_t tokens = 0;                    // tokens that are computed
   std::int64_t shared = 0;  // tokens that are not computed, because they are shared
 
-  // Adds the sequence, or leaves the plan unchanged if the budget would be exceeded. The first
+  // Adds the sequence, or leaves the layout unchanged if the budget would be exceeded. The first
   // sequence always fits.
   bool add(std::span<const TrainingSequence> sequences, std::size_t member,
            const PackingOptions& options);
 };
 
 // Cuts the members into micro-batches: each takes as many consecutive members as the budget allows.
-std::vector<MicroBatchPlan> pack_in_order(std::span<const TrainingSequence> sequences,
-                                          std::span<const std::size_t> members,
-                                          const PackingOptions& options);
+std::vector<MicroBatchLayout> pack_in_order(std::span<const TrainingSequence> sequences,
+                                            std::span<const std::size_t> members,
+                                            const PackingOptions& options);
 
 // Members in runs with the same prompt, and the tokens of each run if its prompt is computed once.
 struct PromptRuns {
@@ -72,9 +72,9 @@ PromptRuns runs_of_one_prompt(std::span<const TrainingSequence> sequences,
 class EpochOrder {
  public:
   EpochOrder(std::uint64_t seed, std::string_view purpose, std::size_t examples);
-  std::size_t at(std::uint64_t place);
-  double epochs_at(std::uint64_t place) const {
-    return static_cast<double>(place) / static_cast<double>(order_.size());
+  std::size_t at(std::uint64_t position);
+  double epochs_at(std::uint64_t position) const {
+    return static_cast<double>(position) / static_cast<double>(order_.size());
   }
 
  private:

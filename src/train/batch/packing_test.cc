@@ -29,19 +29,19 @@ std::vector<TrainingSequence> of_lengths(const std::vector<std::size_t>& lengths
 TEST(Packing, FillsEachMicroBatchUpToTheBudget) {
   const auto sequences = of_lengths({4, 5, 5, 21, 2, 2});  // the last token is not an input
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4, 5};
-  const auto plans = pack_in_order(sequences, members, {.budget = 8});
-  ASSERT_EQ(plans.size(), 4U);
-  EXPECT_THAT(plans[0].members, ElementsAre(0, 1));
-  EXPECT_THAT(plans[1].members, ElementsAre(2));
-  EXPECT_THAT(plans[2].members, ElementsAre(3));
-  EXPECT_THAT(plans[3].members, ElementsAre(4, 5));
-  EXPECT_EQ(plans[0].tokens, 7);
-  EXPECT_TRUE(plans[0].prefixes.empty());
+  const auto layouts = pack_in_order(sequences, members, {.budget = 8});
+  ASSERT_EQ(layouts.size(), 4U);
+  EXPECT_THAT(layouts[0].members, ElementsAre(0, 1));
+  EXPECT_THAT(layouts[1].members, ElementsAre(2));
+  EXPECT_THAT(layouts[2].members, ElementsAre(3));
+  EXPECT_THAT(layouts[3].members, ElementsAre(4, 5));
+  EXPECT_EQ(layouts[0].tokens, 7);
+  EXPECT_TRUE(layouts[0].prefixes.empty());
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(const MicroBatchPlan& plan) {
+std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(const MicroBatchLayout& layout) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const auto& each : plan.prefixes) pairs.emplace_back(each.sequence, each.length);
+  for (const auto& each : layout.prefixes) pairs.emplace_back(each.sequence, each.length);
   return pairs;
 }
 
@@ -54,24 +54,24 @@ TEST(Packing, SharesAllOfAPromptButItsLastToken) {
                                        {1, 2, 3, 4, 91}},
                                       4);
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4, 5};
-  const auto plans = pack_in_order(sequences, members, {.budget = 100, .shares_prompts = true});
-  ASSERT_EQ(plans.size(), 1U);
-  EXPECT_THAT(pairs_of(plans[0]),
+  const auto layouts = pack_in_order(sequences, members, {.budget = 100, .shares_prompts = true});
+  ASSERT_EQ(layouts.size(), 1U);
+  EXPECT_THAT(pairs_of(layouts[0]),
               ElementsAre(Pair(0, 0), Pair(0, 3), Pair(0, 2), Pair(2, 3), Pair(0, 0), Pair(0, 3)));
-  EXPECT_EQ(plans[0].tokens, 5 + 3 + 2 + 2 + 4 + 1);
-  EXPECT_EQ(plans[0].shared, 3 + 2 + 3 + 3);
+  EXPECT_EQ(layouts[0].tokens, 5 + 3 + 2 + 2 + 4 + 1);
+  EXPECT_EQ(layouts[0].shared, 3 + 2 + 3 + 3);
 }
 
 TEST(Packing, CountsWhatIsComputedAndSharesWithinAMicroBatch) {
   const auto sequences =
       sequences_of({{1, 2, 3, 4, 50}, {1, 2, 3, 4, 60}, {1, 2, 3, 4, 70}, {1, 2, 3, 4, 80}}, 4);
   const std::vector<std::size_t> members = {3, 2, 1, 0};
-  const auto plans = pack_in_order(sequences, members, {.budget = 6, .shares_prompts = true});
-  ASSERT_EQ(plans.size(), 2U);
-  EXPECT_THAT(plans[0].members, ElementsAre(3, 2, 1));
-  EXPECT_THAT(pairs_of(plans[0]), ElementsAre(Pair(0, 0), Pair(0, 3), Pair(0, 3)));
-  EXPECT_THAT(plans[1].members, ElementsAre(0));
-  EXPECT_THAT(pairs_of(plans[1]), ElementsAre(Pair(0, 0)));
+  const auto layouts = pack_in_order(sequences, members, {.budget = 6, .shares_prompts = true});
+  ASSERT_EQ(layouts.size(), 2U);
+  EXPECT_THAT(layouts[0].members, ElementsAre(3, 2, 1));
+  EXPECT_THAT(pairs_of(layouts[0]), ElementsAre(Pair(0, 0), Pair(0, 3), Pair(0, 3)));
+  EXPECT_THAT(layouts[1].members, ElementsAre(0));
+  EXPECT_THAT(pairs_of(layouts[1]), ElementsAre(Pair(0, 0)));
 }
 
 TEST(Packing, ATurnThatSawAnotherBeginsWithIt) {
@@ -79,14 +79,14 @@ TEST(Packing, ATurnThatSawAnotherBeginsWithIt) {
   std::vector<TrainingSequence> sequences = sequences_of({{1, 2, 30, 31, 32}}, 2);
   sequences.push_back({.tokens = {1, 2, 30, 31, 32, 4, 40, 41}, .prompt_length = 6, .context = {}});
   const std::vector<std::size_t> members = {0, 1};
-  const auto plans = pack_in_order(sequences, members, {.shares_prompts = true});
-  EXPECT_THAT(pairs_of(plans[0]), ElementsAre(Pair(0, 0), Pair(0, 4)));
+  const auto layouts = pack_in_order(sequences, members, {.shares_prompts = true});
+  EXPECT_THAT(pairs_of(layouts[0]), ElementsAre(Pair(0, 0), Pair(0, 4)));
 }
 
 TEST(Packing, APromptOfOneTokenIsNotShared) {
   const std::vector<std::size_t> members = {0, 1, 2};
-  const auto plans = pack_in_order(of_lengths({3, 3, 5}), members, {.shares_prompts = true});
-  EXPECT_EQ(plans[0].shared, 0);
+  const auto layouts = pack_in_order(of_lengths({3, 3, 5}), members, {.shares_prompts = true});
+  EXPECT_EQ(layouts[0].shared, 0);
 }
 
 TEST(Packing, RunsOfOnePromptCostItOnce) {
@@ -101,8 +101,9 @@ TEST(Packing, RunsOfOnePromptCostItOnce) {
 TEST(EpochOrder, VisitsEveryExampleOnceAnEpochInAnotherOrder) {
   EpochOrder order(1, "sft", 50);
   std::vector<std::size_t> first, second;
-  for (std::uint64_t place = 0; place < 50; ++place) first.push_back(order.at(place));
-  for (std::uint64_t place = 50; place < 100; ++place) second.push_back(order.at(place));
+  for (std::uint64_t position = 0; position < 50; ++position) first.push_back(order.at(position));
+  for (std::uint64_t position = 50; position < 100; ++position)
+    second.push_back(order.at(position));
   EXPECT_EQ(std::set<std::size_t>(first.begin(), first.end()).size(), 50U);
   EXPECT_EQ(std::set<std::size_t>(second.begin(), second.end()).size(), 50U);
   EXPECT_NE(first, second);
@@ -111,7 +112,7 @@ TEST(EpochOrder, VisitsEveryExampleOnceAnEpochInAnotherOrder) {
 TEST(EpochOrder, IsTheSameWhereverOneStarts) {
   EpochOrder straight(1, "sft", 7), resumed(1, "sft", 7);
   std::vector<std::size_t> all;
-  for (std::uint64_t place = 0; place < 30; ++place) all.push_back(straight.at(place));
+  for (std::uint64_t position = 0; position < 30; ++position) all.push_back(straight.at(position));
   EXPECT_EQ(resumed.at(23), all[23]);
   EXPECT_EQ(resumed.at(3), all[3]);
 }

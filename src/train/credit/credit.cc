@@ -46,19 +46,19 @@ bool kept_by_profile(const Sample& sample, const CreditRules& rules) {
   if (!rules.profile) return true;
   const double keep = algorithm::keep_probability(sample.verdict, *rules.profile);
   if (keep >= 1) return true;
-  const std::string place =
+  const std::string stream =
       fmt::format("profile rejection {} {} {}", sample.step, sample.group, sample.member);
-  return Rng(rules.seed, place, static_cast<std::uint64_t>(sample.turn)).uniform() < keep;
+  return Rng(rules.seed, stream, static_cast<std::uint64_t>(sample.turn)).uniform() < keep;
 }
 
-enum class RewardClass { all, plan, code };
+enum class RewardClass { all, thinking, code };
 
 double reward_of(const Reward& reward, RewardClass part) {
   if (part == RewardClass::all) return reward.total;
   double sum = 0;
   for (const RewardTerm& term : reward.terms) {
-    const bool is_plan = term.name == reward::kSpeedTerm || term.name == reward::kCoverageTerm;
-    if (is_plan == (part == RewardClass::plan)) sum += term.value * term.weight;
+    const bool is_thinking = term.name == reward::kSpeedTerm || term.name == reward::kCoverageTerm;
+    if (is_thinking == (part == RewardClass::thinking)) sum += term.value * term.weight;
   }
   return sum;
 }
@@ -96,15 +96,15 @@ void fill_advantages(std::span<JudgedSample> turns, const TurnFlags& flags,
   const bool apart = rules.kind == CreditKind::hierarchical;
   const auto code =
       advantages_by(apart ? RewardClass::code : RewardClass::all, turns, flags, rules);
-  std::vector<double> plan(turns.size(), 0.0);
-  if (apart) plan = advantages_by(RewardClass::plan, turns, flags, rules);
+  std::vector<double> thinking(turns.size(), 0.0);
+  if (apart) thinking = advantages_by(RewardClass::thinking, turns, flags, rules);
   batch.advantages.resize(turns.size());
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const std::size_t tokens = batch.sampler[i].size();
-    const std::size_t plan_tokens =
-        apart ? algorithm::plan_length(turns[i].kernel, tokens) : std::size_t{0};
+    const std::size_t thinking_tokens =
+        apart ? algorithm::thinking_length(turns[i].kernel, tokens) : std::size_t{0};
     batch.advantages[i] = algorithm::hierarchical_advantages(
-        plan_tokens, tokens, {.plan = plan[i], .code = code[i]}, rules.plan_alpha);
+        thinking_tokens, tokens, {.thinking = thinking[i], .code = code[i]}, rules.plan_alpha);
     turns[i].sample.advantage = code[i];
   }
 }

@@ -1,7 +1,7 @@
 // Credit: computes each token's advantage from the rewards. It decides which turns count
 // (rejections), their returns over later turns, and their comparison within groups. With
-// hierarchical credit, plan and code have separate advantages. The functions are pure. The random
-// draws of PRS depend only on the run's seed and the turn's place.
+// hierarchical credit, thinking and code have separate advantages. The functions are pure. The
+// random draws of PRS depend only on the run's seed and the turn's position.
 #pragma once
 
 #include "algorithm/advantage.h"

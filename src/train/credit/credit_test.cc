@@ -159,11 +159,11 @@ TEST(Credit, OfTruncatedCompletionsCountsInTheirGroupAlone) {
   EXPECT_THAT(result.batch.counts, ElementsAre(1, 0));
 }
 
-TEST(Credit, OfPlanAndCodeApart) {
-  // With speeds 2 and 0 and correctness 1 and 1, the plan gets credit and the code does not.
+TEST(Credit, OfThinkingAndCodeApart) {
+  // With speeds 2 and 0 and correctness 1 and 1, the thinking gets credit and the code does not.
   auto turns = turns_of({{.member = 0}, {.member = 1}});
   for (auto& judged : turns) {
-    judged.kernel.plan_tokens = {.begin = 0, .end = 1};
+    judged.kernel.thinking_tokens = {.begin = 0, .end = 1};
     judged.sample.reward = {.total = 1, .terms = {{"correct", 1, 1}, {"speed", 0, 0.5}}};
   }
   turns[0].sample.reward = {.total = 2, .terms = {{"correct", 1, 1}, {"speed", 2, 0.5}}};

@@ -15,13 +15,13 @@ Result<Span> span_from_json(const Json& json) {
 }
 
 // Converts a kernel without its source, which the sample holds too.
-Json places_to_json(const Kernel& kernel) {
+Json spans_to_json(const Kernel& kernel) {
   Json findings = Json::array();
   for (const Finding& finding : kernel.findings) findings.push_back(tritonsmith::to_json(finding));
   return {{"code_bytes", to_json(kernel.code_bytes)},
           {"code_tokens", to_json(kernel.code_tokens)},
-          {"plan_bytes", to_json(kernel.plan_bytes)},
-          {"plan_tokens", to_json(kernel.plan_tokens)},
+          {"plan_bytes", to_json(kernel.thinking_bytes)},
+          {"plan_tokens", to_json(kernel.thinking_tokens)},
           {"findings", std::move(findings)}};
 }
 
@@ -30,8 +30,8 @@ Result<Kernel> kernel_from_json(const Json& json, std::string source) {
   Kernel kernel{.source = std::move(source)};
   TRY_ASSIGN(kernel.code_bytes, span_from_json(reader.array("code_bytes")));
   TRY_ASSIGN(kernel.code_tokens, span_from_json(reader.array("code_tokens")));
-  TRY_ASSIGN(kernel.plan_bytes, span_from_json(reader.array("plan_bytes")));
-  TRY_ASSIGN(kernel.plan_tokens, span_from_json(reader.array("plan_tokens")));
+  TRY_ASSIGN(kernel.thinking_bytes, span_from_json(reader.array("plan_bytes")));
+  TRY_ASSIGN(kernel.thinking_tokens, span_from_json(reader.array("plan_tokens")));
   for (const Json& each : reader.array("findings")) {
     TRY_ASSIGN(Finding finding, finding_from_json(each));
     kernel.findings.push_back(std::move(finding));
@@ -46,7 +46,7 @@ std::string to_bytes(const Experience& experience) {
   Json samples = Json::array();
   for (const JudgedSample& judged : experience.samples)
     samples.push_back({{"sample", tritonsmith::to_json(judged.sample)},
-                       {"places", places_to_json(judged.kernel)}});
+                       {"places", spans_to_json(judged.kernel)}});
   std::string bytes;
   Json::to_cbor({{"samples", std::move(samples)},
                  {"generate_seconds", experience.generate_seconds},

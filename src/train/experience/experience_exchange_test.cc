@@ -20,7 +20,7 @@ Experience experience() {
   const Kernel kernel{.source = sample.kernel,
                       .code_bytes = {4, 9},
                       .code_tokens = {1, 2},
-                      .plan_bytes = {0, 3},
+                      .thinking_bytes = {0, 3},
                       .findings = {{.rule = "ambiguous", .line = 7, .message = "two blocks"}}};
   return {.samples = {{.sample = sample, .kernel = kernel}},
           .generate_seconds = 1.25,
@@ -45,8 +45,8 @@ TEST(ExperienceExchange, KeepsEveryNumberAndEveryByte) {
   EXPECT_EQ(kernel.source, "def f(): pass");
   EXPECT_EQ(kernel.code_bytes, (Span{4, 9}));
   EXPECT_EQ(kernel.code_tokens, (Span{1, 2}));
-  EXPECT_EQ(kernel.plan_bytes, (Span{0, 3}));
-  EXPECT_TRUE(kernel.plan_tokens.empty());
+  EXPECT_EQ(kernel.thinking_bytes, (Span{0, 3}));
+  EXPECT_TRUE(kernel.thinking_tokens.empty());
   EXPECT_EQ(kernel.findings, before.samples.front().kernel.findings);
   EXPECT_EQ(after->generate_seconds, 1.25);
   EXPECT_EQ(after->wait_seconds, 0.1);

@@ -115,7 +115,7 @@ class Learner {
   std::size_t snapshot_room() const;   // in host memory
   FlatParameters& trained() { return adapted_ ? adapted_->parameters : parameters_; }
   distributed::Ranks* ranks_;
-  std::unique_ptr<model::Transformer> model_;  // at a fixed place: engines refer to it
+  std::unique_ptr<model::Transformer> model_;  // at a fixed address: engines refer to it
   FlatParameters parameters_;
   std::unique_ptr<Adapted> adapted_;  // null: all weights are trained
   std::optional<Optimizer> optimizer_;

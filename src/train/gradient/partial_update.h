@@ -33,7 +33,7 @@ class PartialUpdate {
   PolicyGradientOptions options_;
   PolicyBatch batch_;            // the sequences so far
   std::vector<double> weights_;  // of its segments
-  MicroBatchPlan waiting_;       // the micro-batch that is not full yet
+  MicroBatchLayout waiting_;     // the micro-batch that is not full yet
   GradientSums sums_;
 };
 

@@ -17,7 +17,7 @@ constexpr const char* kFirst = "exp_avg";
 constexpr const char* kSecond = "exp_avg_sq";
 constexpr const char* kUpdates = "updates";
 constexpr const char* kMasters = "master";  // only if they are sharded
-constexpr const char* kBegin = "begin";     // the shard's place in the whole
+constexpr const char* kBegin = "begin";     // the shard's offset in the whole
 
 std::string file_name(int rank, int ranks) {
   return ranks == 1 ? "optimizer.safetensors"
@@ -182,7 +182,7 @@ Status Optimizer::read(const FlatParameters& parameters, const fs::path& directo
                                                  : read_shards(parameters, files);
 }
 
-// All threads read, each directly into the final place.
+// All threads read, each directly into the final location.
 Status Optimizer::read_whole(const fs::path& file) {
   const at::Tensor updates = at::zeros({1}, at::kLong);
   const std::vector<model::NamedTensor> state = {

@@ -64,9 +64,9 @@ struct Trained {
 
 Trained train(const model::ModelConfig& config, Masters masters, c10::Device device) {
   Trained trained;
-  std::mutex turn;  // only one thread at a time may use the kernels' plans
+  std::mutex exclusive;  // only one thread at a time may use the chosen kernels
   distributed::as_ranks(kRanks, [&](distributed::Ranks& ranks) {
-    std::unique_lock lock(turn);
+    std::unique_lock lock(exclusive);
     auto model = model::Transformer::random(config, 3, device);
     model.set_precision(model::Precision::bfloat16);
     FlatParameters flat = flat_of(model, masters, ranks);

@@ -36,7 +36,7 @@ struct AlgorithmSection {
   int horizon = 0;
   double kl_beta = 0.0;
   algorithm::KlEstimator kl_estimator = algorithm::KlEstimator::k3;
-  algorithm::KlPlace kl_place = algorithm::KlPlace::loss;
+  algorithm::KlTerm kl_term = algorithm::KlTerm::loss;
   double entropy_beta = 0.0;
 
   algorithm::MismatchRule mismatch = algorithm::MismatchRule::off;

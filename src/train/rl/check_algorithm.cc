@@ -5,7 +5,7 @@ namespace {
 
 using algorithm::AdvantageRule;
 using algorithm::KlEstimator;
-using algorithm::KlPlace;
+using algorithm::KlTerm;
 using algorithm::Loss;
 using algorithm::MismatchRule;
 
@@ -32,7 +32,7 @@ Status check_loss(const AlgorithmSection& a) {
     return fail(
         "algorithm.loss = gspo weighs whole sequences alike: only aggregation = sequence_mean "
         "(or of_loss) keeps it so");
-  if (a.kl_beta > 0 && a.kl_place == KlPlace::loss && a.kl_estimator == KlEstimator::k1)
+  if (a.kl_beta > 0 && a.kl_term == KlTerm::loss && a.kl_estimator == KlEstimator::k1)
     return fail(
         "algorithm.kl_estimator = k1 in the loss has a mean gradient of 0 and teaches nothing; "
         "take k2 or k3, or kl_place = reward");
@@ -74,7 +74,7 @@ Status check_filters(const RlConfig& config) {
 }
 
 // While a teacher teaches alone, rewards decide nothing.
-Status check_teaching(const RlConfig& config) {
+Status check_teacher(const RlConfig& config) {
   if (!config.teacher.is_on() || !config.teacher.alone || !config.algorithm.filter_groups)
     return ok();
   return fail(
@@ -135,7 +135,7 @@ Status check_hierarchy(const RlConfig& config) {
     return fail(
         "algorithm.loss = gspo has one ratio for a whole completion, and cannot clip plan and "
         "code apart as credit = hierarchical would need");
-  if (a.kl_beta > 0 && a.kl_place == KlPlace::reward)
+  if (a.kl_beta > 0 && a.kl_term == KlTerm::reward)
     return fail(
         "algorithm.kl_place = reward penalises whole completions; with credit = hierarchical "
         "there is no one reward to take it from: use kl_place = loss");
@@ -149,7 +149,7 @@ Status check_algorithm(const RlConfig& config) {
   TRY(check_loss(config.algorithm));
   TRY(check_mismatch(config.algorithm));
   TRY(check_filters(config));
-  TRY(check_teaching(config));
+  TRY(check_teacher(config));
   TRY(check_staleness(config));
   TRY(check_early(config));
   TRY(check_measurements(config));

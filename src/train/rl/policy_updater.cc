@@ -61,7 +61,7 @@ Result<PolicyBatch> PolicyUpdater::assign(std::span<JudgedSample> turns,
     for (std::size_t g = 0; g < batch.segments(); ++g)
       batch.mismatch.push_back(
           algorithm::mismatch_weights(batch.old[g], batch.sampler[g], mismatch));
-  TRY(be_taught(batch, counts));
+  TRY(apply_teacher(batch, counts));
   counts.trained += std::ranges::count(batch.counts, 1);
   counts.mismatch += rejections.mismatch;
   counts.profile += rejections.profile;
@@ -79,7 +79,7 @@ Result<TokenColumn> PolicyUpdater::logprobs_of(const model::Transformer& model,
                                      run_.ranks());
 }
 
-Status PolicyUpdater::be_taught(PolicyBatch& batch, CreditCounts& counts) {
+Status PolicyUpdater::apply_teacher(PolicyBatch& batch, CreditCounts& counts) {
   if (frozen_.teacher == nullptr || !config_.teacher.teaches_after(run_.step())) return ok();
   TRY_ASSIGN(const TokenColumn logprobs, logprobs_of(*frozen_.teacher, batch));
   const TeacherKl kl = apply_teacher(config_.teacher, logprobs, batch);
@@ -110,7 +110,7 @@ Status PolicyUpdater::add_logprobs(PolicyBatch& batch) {
 void PolicyUpdater::add_kl_to_rewards(std::span<JudgedSample> turns,
                                       const PolicyBatch& batch) const {
   const AlgorithmSection& rules = config_.algorithm;
-  if (rules.kl_beta <= 0 || rules.kl_place != algorithm::KlPlace::reward) return;
+  if (rules.kl_beta <= 0 || rules.kl_term != algorithm::KlTerm::reward) return;
   for (std::size_t g = 0; g < turns.size(); ++g) {
     Reward& reward = turns[g].sample.reward;
     const double kl =

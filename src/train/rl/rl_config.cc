@@ -84,7 +84,7 @@ Fields<RlConfig> RlConfig::fields() {
 
 bool RlConfig::needs_old_logprobs() const {
   return algorithm.mismatch != algorithm::MismatchRule::off || credit_rules().mismatch.is_on() ||
-         (algorithm.kl_beta > 0 && algorithm.kl_place == algorithm::KlPlace::reward);
+         (algorithm.kl_beta > 0 && algorithm.kl_term == algorithm::KlTerm::reward);
 }
 
 bool RlConfig::ratio_is_to_sampler() const {
@@ -92,7 +92,7 @@ bool RlConfig::ratio_is_to_sampler() const {
 }
 
 PolicyGradientOptions RlConfig::gradient_options(c10::Device device) const {
-  const bool kl_in_loss = algorithm.kl_place == algorithm::KlPlace::loss;
+  const bool kl_in_loss = algorithm.kl_term == algorithm::KlTerm::loss;
   return {.policy = {.loss = algorithm.loss,
                      .clip_low = algorithm.clip_low,
                      .clip_high = algorithm.clip_high,
@@ -143,8 +143,8 @@ episode::EpisodeOptions RlConfig::episode_options() const {
           .feedback = prompt.style};
 }
 
-Status check(const RlConfig& config, ModelPlace place) {
-  TRY(check_sections(config.run, config.model, place));
+Status check(const RlConfig& config, ModelPosition position) {
+  TRY(check_sections(config.run, config.model, position));
   TRY(reward::check(config.url_reward));
   if (config.rollout.sampling.temperature <= 0)
     return fail(

@@ -89,6 +89,6 @@ struct RlConfig {
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const RlConfig& config, ModelPlace place = ModelPlace::here);
+Status check(const RlConfig& config, ModelPosition position = ModelPosition::here);
 
 }  // namespace tritonsmith::train

@@ -305,7 +305,7 @@ TEST_F(RlTest, PlaysManyTurnsAndComparesEachWithItsOwn) {
     EXPECT_THAT(all[i].prompt, HasSubstr("wrong_value"));
   }
   EXPECT_GT(second_turns, 3);
-  for (const auto& [place, sum] : sums) EXPECT_NEAR(sum, 0, 1e-9);
+  for (const auto& [turn, sum] : sums) EXPECT_NEAR(sum, 0, 1e-9);
   EXPECT_THAT(metric("turn_2/samples"), Each(::testing::Gt(0.0)));
   EXPECT_THAT(metric("logprob_difference/max"), Each(Le(1e-5))) << "token-exact";
 }
@@ -332,7 +332,7 @@ TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
   EXPECT_EQ(*read_file(path("run") / "samples.jsonl"), records) << "resumed, the same prompts";
 }
 
-TEST_F(RlTest, CreditsPlansBySpeedAndRejectsLazyKernels) {
+TEST_F(RlTest, CreditsThinkingBySpeedAndRejectsLazyKernels) {
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     Verdict verdict = judge_letters(job);
     verdict.speedup = job.kernel[1] <= 'd' ? 2 : 1;
@@ -361,7 +361,7 @@ TEST_F(RlTest, CreditsPlansBySpeedAndRejectsLazyKernels) {
 
 TEST_F(RlTest, TakesTheKlFromTheReward) {
   config_.algorithm.kl_beta = 0.5;
-  config_.algorithm.kl_place = algorithm::KlPlace::reward;
+  config_.algorithm.kl_term = algorithm::KlTerm::reward;
   config_.algorithm.kl_estimator = algorithm::KlEstimator::k1;
   config_.optimizer.learning_rate = 0.05;
   const auto summary = run();

@@ -102,12 +102,12 @@ TEST_F(TeacherTest, DrawsTheStudentNearerWhateverTheJudgeSays) {
   const auto logprobs = [&](const fs::path& directory) {
     return token_logprobs(*model::load_model(directory, c10::kCPU), batch.sequences, 1.0, {});
   };
-  const TokenColumn taught = logprobs(path("teacher"));
+  const TokenColumn teacher_logprobs = logprobs(path("teacher"));
   const auto distance = [&](const TokenColumn& student) {
     double sum = 0, count = 0;
-    for (std::size_t s = 0; s < taught.size(); ++s)
-      for (std::size_t t = 0; t < taught[s].size(); ++t, ++count)
-        sum += std::abs(taught[s][t] - student[s][t]);
+    for (std::size_t s = 0; s < teacher_logprobs.size(); ++s)
+      for (std::size_t t = 0; t < teacher_logprobs[s].size(); ++t, ++count)
+        sum += std::abs(teacher_logprobs[s][t] - student[s][t]);
     return sum / count;
   };
   const double before = distance(logprobs(path("model"))),

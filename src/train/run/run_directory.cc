@@ -95,7 +95,7 @@ Status remove_entries(const fs::path& path, bool (*is_to_go)(const std::string& 
   return ok();
 }
 
-// A resumed run may change these settings: its place, its judge and its charts.
+// A resumed run may change these settings: its folder, its judge and its charts.
 bool may_differ(std::string_view name) {
   return name == "run.dir" || name == "judge.url" || name == "judge.token_file" ||
          name == "trace.steps";

@@ -30,7 +30,7 @@ struct TrainingRunOptions {
   std::string program;  // that trains, for the record: name, version and commit
 };
 
-// The plan of a call, found without writing anything.
+// What a call will do, found without writing anything.
 struct RunOutlook {
   std::filesystem::path model;       // the initial model of the run
   std::optional<std::int64_t> step;  // the run resumes after this step; nothing: it begins

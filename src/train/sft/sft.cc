@@ -9,14 +9,14 @@
 namespace tritonsmith::train {
 namespace {
 
-// Returns the members of the next step: those from `place` on, until the budget is full. Then
-// `place` is the begin of the step after it.
-std::vector<std::size_t> take_step(EpochOrder& order, std::uint64_t& place,
+// Returns the members of the next step: those from `position` on, until the budget is full. Then
+// `position` is the begin of the step after it.
+std::vector<std::size_t> take_step(EpochOrder& order, std::uint64_t& position,
                                    std::span<const TrainingSequence> sequences,
                                    std::int64_t budget) {
   std::vector<std::size_t> members;
-  for (std::int64_t filled = 0;; ++place) {
-    const std::size_t next = order.at(place);
+  for (std::int64_t filled = 0;; ++position) {
+    const std::size_t next = order.at(position);
     filled += static_cast<std::int64_t>(sequences[next].tokens.size());
     if (!members.empty() && filled > budget) return members;
     members.push_back(next);
@@ -59,13 +59,13 @@ class SftLoop {
     Metrics heldout;
     if (run_.step() == 0) TRY(try_heldout("heldout/loss_at_start", heldout));
     const Stopwatch watch;
-    std::uint64_t place = run_.state().value("place", std::uint64_t{0});
+    std::uint64_t position = run_.state().value("place", std::uint64_t{0});
     const auto& trained = sequences_.trained;
-    const auto members = take_step(order_, place, trained, config_.data.step_tokens);
+    const auto members = take_step(order_, position, trained, config_.data.step_tokens);
     auto gradient = set_sft_gradient(run_.learner(), trained, members, packing());
     TRY(sum_over_ranks(gradient, run_.ranks()));
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
-    run_.state()["place"] = place;
+    run_.state()["place"] = position;
     const double seconds = watch.seconds();
     tokens_ += static_cast<double>(gradient.tokens);
     seconds_ += seconds;
@@ -74,7 +74,7 @@ class SftLoop {
                        {"entropy", gradient.entropy},
                        {"learning_rate", update.learning_rate},
                        {"grad_norm", update.grad_norm},
-                       {"epoch", order_.epochs_at(place)},
+                       {"epoch", order_.epochs_at(position)},
                        {"sequences", static_cast<double>(members.size())},
                        {"tokens", static_cast<double>(gradient.tokens)},
                        {"shared_tokens", static_cast<double>(gradient.shared_tokens)},
@@ -195,8 +195,8 @@ Fields<SftConfig> SftConfig::fields() {
   return fields;
 }
 
-Status check(const SftConfig& config, ModelPlace place) {
-  return check_sections(config.run, config.model, place);
+Status check(const SftConfig& config, ModelPosition position) {
+  return check_sections(config.run, config.model, position);
 }
 
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {

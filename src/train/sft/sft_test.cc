@@ -87,7 +87,7 @@ TEST_F(SftTest, StopsWithACheckpointAndGoesOnToTheSameWeights) {
   EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
 }
 
-TEST_F(SftTest, BeginsWithTheModelOfTheConfigThatTakesAnUnbegunRunsPlace) {
+TEST_F(SftTest, BeginsWithTheModelOfTheConfigThatReplacesThatOfAnUnbegunRun) {
   ASSERT_TRUE(run(path("straight")));
   make_tiny_model(path("other"), 4);
   config_.model.path = path("other").string();

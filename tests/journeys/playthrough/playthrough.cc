@@ -56,13 +56,13 @@ std::vector<curriculum::Example> answers_of_a_task() {
   options.train = 1;
   options.heldout = 0;
   options.min_operators = 2;  // a single operator leaves no work to share with torch
-  const auto lessons = curriculum::make_lessons(options);
+  const auto generated_tasks = curriculum::generate_tasks(options);
   const curriculum::TeacherOptions honest{
-      .styles = {"compact"}, .per_task = 1, .plan = curriculum::PlanKind::fusion};
+      .styles = {"compact"}, .per_task = 1, .thinking = curriculum::ThinkingKind::fusion};
   std::vector<curriculum::TeacherOptions> kinds(4, honest);
   kinds[1].mistakes = kinds[2].lazy = kinds[3].decoys = 1;
   std::vector<curriculum::Example> answers;
-  for (const auto& kind : kinds) answers.push_back(curriculum::teach(lessons, kind).at(0));
+  for (const auto& kind : kinds) answers.push_back(curriculum::teach(generated_tasks, kind).at(0));
   return answers;
 }
 
@@ -223,7 +223,7 @@ std::string told(const Scene& scene, const text::Tokenizer& tokenizer) {
   text += fmt::format("4. A completion of {} tokens\n\n{}\n", completion.tokens.size(),
                       indented(completion.text));
   text += fmt::format("5. Its parts: the plan is tokens {} to {}, the code tokens {} to {}\n\n",
-                      first.kernel.plan_tokens.begin, first.kernel.plan_tokens.end,
+                      first.kernel.thinking_tokens.begin, first.kernel.thinking_tokens.end,
                       first.kernel.code_tokens.begin, first.kernel.code_tokens.end);
   std::vector<std::string> logprobs;
   for (const float each : std::span(completion.logprobs).first(8))

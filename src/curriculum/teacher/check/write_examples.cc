@@ -1,5 +1,5 @@
 // Writes teacher solutions as JSONL for check_solutions.py: write_examples FILE LESSONS SEED
-// [quickstart]. Half of the lessons are held out, and half are written as for the GPU scale, on
+// [quickstart]. Half of the tasks are held out, and half are written as for the GPU scale, on
 // small shapes.
 #include <fmt/format.h>
 
@@ -20,9 +20,9 @@ Status write_examples(const std::string& file, int count, std::uint64_t seed, bo
   if (quickstart) teacher.styles = {"compact"};
   std::string text;
   std::uint64_t index = 0;
-  for (Lesson& lesson : make_lessons(options)) {
-    if (!quickstart && index % 2 == 1) lesson.task.scale = TaskScale::gpu;
-    for (const Example& each : teach_lesson(lesson, teacher, index))
+  for (GeneratedTask& generated : generate_tasks(options)) {
+    if (!quickstart && index % 2 == 1) generated.task.scale = TaskScale::gpu;
+    for (const Example& each : teach_task(generated, teacher, index))
       text += to_line({{"task", to_json(each.task)},
                        {"style", name_of(each.answer.style)},
                        {"completion", each.answer.completion}}) +

@@ -63,7 +63,7 @@ def main():
             counts[problem.split(":")[0]] += 1
             print(f"{name} {problem}")
     print(f"{len(tasks)} modules, {sum(counts.values())} with a problem: {dict(counts)}")
-    # A few results may be constant by chance: all of an argmax may lie at one place.
+    # A few results may be constant by chance: all of an argmax may lie at one index.
     hard = sum(count for problem, count in counts.items() if problem in ("fails", "is not finite", "is large"))
     sys.exit(1 if not tasks or hard or sum(counts.values()) > len(tasks) / 50 else 0)
 

@@ -2,9 +2,9 @@
 
 A module may do otherwise at a number that comes seldom, as in `if self.seed % 3001 == 17`. No number of calls need reach it. So the
 file's functions get code that tells how each comparison and each condition ends, and from which values. A decision counts if its
-values change from call to call, do not repeat, and have decided alike in all calls. Then it is turned around, one decision in one
-call, and that call must still repeat the one before it, or the first call. So must the call after it. A turned decision may lead to
-others that no call reached before, so those are turned, too, together with the first.
+values change from call to call, do not repeat, and have decided alike in all calls. Then it is inverted, one decision in one
+call, and that call must still repeat the one before it, or the first call. So must the call after it. An inverted decision may lead to
+others that no call reached before, so those are inverted, too, together with the first.
 
 Nothing follows if Python fails in such a call, because the decision may be one that never comes.
 """
@@ -23,12 +23,12 @@ from .kept_state import module_of
 from .set_forward import put
 
 CALLS = 24           # are watched
-CALLS_BEHIND = 6     # are watched behind a turned decision
-PLACES = 16          # of one decision in one call: the first ones and the last ones
-DEPTH = 3            # so many decisions are turned together
-TURNS = 200          # at most
+CALLS_BEHIND = 6     # are watched behind an inverted decision
+OCCURRENCES = 16     # of one decision in one call: the first ones and the last ones
+DEPTH = 3            # so many decisions are inverted together
+INVERSIONS = 200     # at most
 SECONDS = 1.5        # of the processor
-EVALUATIONS = 50_000  # of decisions in one call: a turned decision may leave a loop without an end
+EVALUATIONS = 50_000  # of decisions in one call: an inverted decision may leave a loop without an end
 NOTE, DECIDE = "the judge notes", "the judge decides"
 ELEMENTS, INNER = 1024, 3  # of what decides, so many elements are looked at, and so deep
 ATOMS = (int, float, str, bytes, bool, complex, type(None))
@@ -135,8 +135,8 @@ class Marked(ast.NodeTransformer):
 class Watcher:
     """What the marked code tells in one call."""
 
-    def __init__(self, turned=(), may_be_endless=False):
-        self.turned, self.left = set(turned), EVALUATIONS if may_be_endless else float("inf")
+    def __init__(self, inverted=(), may_be_endless=False):
+        self.inverted, self.left = set(inverted), EVALUATIONS if may_be_endless else float("inf")
         self.values = collections.defaultdict(list)  # number of a decision -> what was noted since it was last taken
         self.taken = collections.defaultdict(list)   # number of a decision -> (how it ended, what was noted), in order
         self.alive = []                              # so that no two objects of a call have one id
@@ -169,9 +169,9 @@ class Watcher:
         if type(value) not in ATOMS:
             return value
         noted = tuple(self.values.pop(number, ())) or (self.token(value),)
-        place = len(self.taken[number])
+        position = len(self.taken[number])
         self.taken[number].append((bool(value), noted))
-        return not value if (number, place) in self.turned else value
+        return not value if (number, position) in self.inverted else value
 
 
 def plain(value):
@@ -229,13 +229,13 @@ class Decisions:
                                          lambda number, value: self.watcher.decide(number, value))
         self.codes = dict(zip(codes_of(plain), codes_of(marked)))
         self.watcher = Watcher()
-        self.end, self.turns = time.process_time() + SECONDS, 0
+        self.end, self.inversions = time.process_time() + SECONDS, 0
 
     def run(self):
         """Returns how a call differs from the one before, as an error, or None."""
         changed, saved = self.change_functions()
         try:
-            return self.turn_each((), CALLS, saved) if changed else None
+            return self.invert_each((), CALLS, saved) if changed else None
         finally:
             saved.restore()
             for function, code in changed:
@@ -252,36 +252,36 @@ class Decisions:
                 function.__code__ = code
         return changed, Saved(snapshot)
 
-    def turn_each(self, turned, calls, saved, known=frozenset()):
-        """Turns each decision that is reached if those of `turned` are, and that is not `known`."""
+    def invert_each(self, inverted, calls, saved, known=frozenset()):
+        """Inverts each decision that is reached if those of `inverted` are, and that is not `known`."""
         seen = []
-        if turned:
+        if inverted:
             saved.restore()
         for _ in range(calls):
-            found, watcher = self.call(turned, has_turned=bool(turned))
+            found, watcher = self.call(inverted, has_inverted=bool(inverted))
             if found:
-                return self.explained(found, turned)
+                return self.explained(found, inverted)
             if watcher is None:
                 return None
             seen.append(watcher)
             if time.process_time() > self.end and len(seen) >= CALLS_BEHIND:
                 break
-        reached = known | {(number, place) for watcher in seen for number, taken in watcher.taken.items()
-                           for place in range(len(taken))}
+        reached = known | {(number, position) for watcher in seen for number, taken in watcher.taken.items()
+                           for position in range(len(taken))}
         for decision in sorted(self.undecided(seen) - known):
-            if self.turns >= TURNS or time.process_time() > self.end:
+            if self.inversions >= INVERSIONS or time.process_time() > self.end:
                 return None
-            self.turns += 1
-            path = (*turned, decision)
+            self.inversions += 1
+            path = (*inverted, decision)
             saved.restore()
             for again in (path, ()):  # the call after it must also repeat the others
-                found, watcher = self.call(again, has_turned=True)
+                found, watcher = self.call(again, has_inverted=True)
                 if found:
                     return self.explained(found, path)
                 if watcher is None:
                     break
             if watcher is not None and len(path) < DEPTH:
-                if found := self.turn_each(path, CALLS_BEHIND, saved, reached):
+                if found := self.invert_each(path, CALLS_BEHIND, saved, reached):
                     return found
         return None
 
@@ -290,28 +290,28 @@ class Decisions:
         ends, values = collections.defaultdict(set), collections.defaultdict(list)
         for watcher in seen:
             for number, taken in watcher.taken.items():
-                for place, (end, noted) in enumerate(taken):
-                    if place < PLACES // 2 or place >= len(taken) - PLACES // 2:
-                        ends[number, place].add(end)
-                        values[number, place].append(noted)
+                for position, (end, noted) in enumerate(taken):
+                    if position < OCCURRENCES // 2 or position >= len(taken) - OCCURRENCES // 2:
+                        ends[number, position].add(end)
+                        values[number, position].append(noted)
         return {decision for decision, found in ends.items()
                 if len(found) == 1 and len(set(values[decision])) > max(1, len(values[decision]) // 2)}
 
-    def call(self, turned, has_turned):
-        """Returns how the call differs from the one before, or None, and what it told. After a turned decision a call may fail, and
+    def call(self, inverted, has_inverted):
+        """Returns how the call differs from the one before, or None, and what it told. After an inverted decision a call may fail, and
         then tells nothing. Without one it may not, since the marked code does what the plain code does."""
-        self.watcher = watcher = Watcher(turned, may_be_endless=has_turned)
+        self.watcher = watcher = Watcher(inverted, may_be_endless=has_inverted)
         try:
-            return self.call_again(may_repeat_first=bool(turned)), watcher
+            return self.call_again(may_repeat_first=bool(inverted)), watcher
         except CaptureStop as stopped:
-            if not has_turned or isinstance(stopped.__context__, CaptureStop):
+            if not has_inverted or isinstance(stopped.__context__, CaptureStop):
                 raise
             CaptureStop.first = None
             return None, None
 
-    def explained(self, found, turned):
-        if turned:
-            lines = " and ".join(str(self.lines[number]) for number, _ in turned)
+    def explained(self, found, inverted):
+        if inverted:
+            lines = " and ".join(str(self.lines[number]) for number, _ in inverted)
             found.message += (f"; so it is if line {lines} decides otherwise than in the calls before, from values that change "
                               "from call to call")
         return found
@@ -322,7 +322,7 @@ class Saved:
 
     def __init__(self, snapshot):
         self.copies = [(value, value.copy()) for value in snapshot.containers]
-        self.places = list(snapshot.places)
+        self.members = list(snapshot.members)
 
     def restore(self):
         for value, copy in self.copies:
@@ -340,7 +340,7 @@ class Saved:
                 set.update(value, copy)
             else:
                 kind.extend(value, copy)
-        for container, key, value in self.places:
+        for container, key, value in self.members:
             if not isinstance(container, type) or vars(container).get(key) is not value:
                 put(container, key, value)
 

@@ -114,7 +114,7 @@ class Decisions(unittest.TestCase):
         body = "self.s = self.s * 48271 % 2147483647\n        if self.late:\n            programs = 1\n        self.late = self.s % 30011 == 17"
         self.assertEqual(self.error_of("self.s, self.late = 1, False", body).get("class"), "state_carried")
 
-    def test_what_a_turned_decision_breaks_is_mended_for_the_next(self):
+    def test_what_an_inverted_decision_breaks_is_mended_for_the_next(self):
         body = ("self.s = self.s * 48271 % 2147483647\n        if self.s == -1:\n            self.s = None\n"
                 "        if self.s % 30011 == 17:\n            programs = 1")
         self.assertEqual(self.error_of("self.s = 1", body).get("class"), "state_carried")
@@ -185,7 +185,7 @@ class MarkedCode(unittest.TestCase):
 
 
 class SavedState(unittest.TestCase):
-    def test_containers_and_places_are_restored(self):
+    def test_containers_and_members_are_restored(self):
         class Thing:
             __slots__ = ("value",)
         thing, kinds = Thing(), [{"a": 1}, [1, 2], {1, 2}, collections.deque([1], maxlen=4), collections.OrderedDict(a=1, b=2),
@@ -194,7 +194,7 @@ class SavedState(unittest.TestCase):
         before = [each.copy() for each in kinds]
 
         class Snapshot:
-            containers, places = kinds, [(thing, "value", "first")]
+            containers, members = kinds, [(thing, "value", "first")]
         saved = Saved(Snapshot)
         for each in kinds:
             each.clear()

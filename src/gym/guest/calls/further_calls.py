@@ -163,10 +163,10 @@ class FurtherCalls:
 
     def explained(self, found):
         one, two = self.states[:2]
-        places = (place for place, (first, second) in enumerate(zip(one.tokens, two.tokens)) if first != second)
-        place = next(places, min(len(one.tokens), len(two.tokens)))
+        positions = (position for position, (first, second) in enumerate(zip(one.tokens, two.tokens)) if first != second)
+        position = next(positions, min(len(one.tokens), len(two.tokens)))
         if one.tokens != two.tokens:
-            found.message += f"; {in_words(two.path_of(place))} changes from call to call"
+            found.message += f"; {in_words(two.path_of(position))} changes from call to call"
         return found
 
 

@@ -118,32 +118,32 @@ class Snapshot:
 
     def __init__(self):
         self.tokens = []
-        self.paths = []      # the first place in tokens of each thing that was found, and the path to it
+        self.paths = []      # the first index in tokens of each thing that was found, and the path to it
         self.movable = {}    # what can be set forward: where it is, or its id -> a Number, Text or Container
         self.iterators = {}  # the path to an iterator or a generator -> it
         self.positions = {}  # id of an iterator, and a name -> a number that says how far the iterator is
-        self.explained = set()  # the places in tokens of numbers that can be set, and of random generators
+        self.explained = set()  # the indices in tokens of numbers that can be set, and of random generators
         self.generators = []  # the generators of random numbers that were found
         self.functions = []  # the functions of the file, but for kernels
         self.containers = []  # lists, dictionaries and their like
-        self.places = []     # (object, name, value) of what other objects hold
+        self.members = []     # (object, name, value) of what other objects hold
         self.opaque = None   # the name of a type that may keep state where Python does not see it
         self.ended = False   # too much was found
         self.stores = False  # whether a function of the file, other than a constructor, sets an attribute
         self.names = set()   # names that the file's functions use
         self.constants = set()  # numbers in the file's functions
 
-    def path_of(self, place):
-        """Returns the path to what has this place in tokens, or None."""
-        at = bisect.bisect_right(self.paths, place, key=operator.itemgetter(0))
+    def path_of(self, index):
+        """Returns the path to what has this index in tokens, or None."""
+        at = bisect.bisect_right(self.paths, index, key=operator.itemgetter(0))
         return self.paths[at - 1][1] if at else None
 
     def by_path(self):
         """Returns for each path the tokens there. None stands for a token that may change, since it can be set."""
         found = collections.defaultdict(list)
-        places = [place for place, _ in self.paths] + [len(self.tokens)]
-        for (begin, path), end in zip(self.paths, places[1:]):
-            found[path] += [None if place in self.explained else self.tokens[place] for place in range(begin, end)]
+        indices = [index for index, _ in self.paths] + [len(self.tokens)]
+        for (begin, path), end in zip(self.paths, indices[1:]):
+            found[path] += [None if index in self.explained else self.tokens[index] for index in range(begin, end)]
         return found
 
     def may_differ(self, other):
@@ -201,7 +201,7 @@ class KeptState:
         kind = type(value)
         found.paths.append((len(found.tokens), path))
         if container is not None and type(container) not in GROWING:
-            found.places.append((container, key, value))
+            found.members.append((container, key, value))
         if kind in ATOMS or kind is float:
             if is_number(value) and container is not None:
                 self.number(found, value, container, key)
@@ -224,9 +224,9 @@ class KeptState:
             self.push_items(value, path)
         elif kind is list:
             found.tokens.append(len(value))
-            self.push([(inner, (path, place), value, place) for place, inner in enumerate(value)])
+            self.push([(inner, (path, index), value, index) for index, inner in enumerate(value)])
         elif kind is tuple:
-            self.push([(inner, (path, place), None, None) for place, inner in enumerate(value)])
+            self.push([(inner, (path, index), None, None) for index, inner in enumerate(value)])
         elif kind in (set, frozenset):
             found.tokens += [len(value), *sorted(repr(inner) for inner in value if type(inner) in ATOMS)]
         elif issubclass(kind, torch.Tensor):
@@ -300,8 +300,8 @@ class KeptState:
         elif kind is types.TracebackType:
             self.push([(value.tb_next, path, None, None)])
         elif module_of(kind) == "numpy" and hasattr(kind, "flat") and value.dtype.kind in "iuf" and value.size <= COUNTERS:
-            for place, number in enumerate(value.ravel().tolist()):
-                self.visit(found, number, (path, place), value, place)
+            for index, number in enumerate(value.ravel().tolist()):
+                self.visit(found, number, (path, index), value, index)
         elif module_of(kind) == "numpy" and hasattr(kind, "tobytes"):
             found.tokens.append(hash(value.tobytes() if value.nbytes <= BYTES else value.ravel()[:BYTES // value.itemsize].tobytes()))
         elif kind in (bytearray, memoryview):
@@ -336,9 +336,9 @@ class KeptState:
     def look_into(self, found, iterator, state):
         """Notes what an iterator's state says of how far it is and of when it gives something else."""
         parts = [part for outer in state for part in (outer if type(outer) is tuple else (outer,))]
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             if type(part) is int:
-                found.positions[iterator, place] = part
+                found.positions[iterator, index] = part
             elif type(part) in (list, tuple, str, bytes, range):
                 found.constants.update(numbers_of_flags(part))
 

@@ -97,7 +97,7 @@ def candidate(counter, is_late):
 class Counting(unittest.TestCase):
     def setUp(self):
         self.dice = random.Random(f"calls {self.id()}")
-        # Turned decisions (decisions_test.py) would find most of these, and refuse conditions here that never come true.
+        # Inverted decisions (decisions_test.py) would find most of these, and refuse conditions here that never come true.
         for owner, name, value in ((further_calls, "decisions_of", lambda *all: None), (guards.Watch, "check_integrity", None)):
             replaced = mock.patch.object(owner, name, value)
             replaced.start()

@@ -25,7 +25,7 @@ from .workspaces import Workspaces, allots
 NUMBERS = {"i", "f", "b", "complex"}
 
 
-def without_place(order):
+def without_position(order):
     return {key: value for key, value in order.items() if key not in ("before", "phase")}
 
 
@@ -73,7 +73,7 @@ class Repetition:
             again, other_orders = streams.apart(other.steps)
             self.workspaces.begin(steps, again)
             self.compare(steps, again)
-            if [without_place(order) for order in orders] != [without_place(order) for order in other_orders]:
+            if [without_position(order) for order in orders] != [without_position(order) for order in other_orders]:
                 raise self.stop("it waits for other streams", 0)
             if not self.matches(one.outputs, other.outputs):
                 raise self.stop("it returns another tensor", 0)

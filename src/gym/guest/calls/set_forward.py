@@ -15,7 +15,7 @@ FURTHEST = 1 << 20      # iterators are not advanced further, and texts not made
 ADVANCE_SECONDS = 0.5   # of the processor, for all iterators of a module together
 ADVANCE_AT_ONCE = 4096  # elements between two looks at the clock
 SIGHT = 20_000          # elements of a sequence that are looked at
-FEW = 16                # a sequence whose elements differ from their neighbours in more places is no flag
+FEW = 16                # a sequence whose elements differ from their neighbours in more elements is no flag
 
 
 class Number:
@@ -66,8 +66,8 @@ class Container:
             value.update(object() for _ in range(missing))
         elif isinstance(value, dict):
             key, last = next(reversed(value.items()))
-            for place in range(1, missing + 1):
-                value[next_key(key, place)] = last
+            for position in range(1, missing + 1):
+                value[next_key(key, position)] = last
         else:
             last = list(itertools.islice(reversed(value), step))[::-1]
             value.extend(itertools.islice(itertools.cycle(last), missing))
@@ -105,18 +105,18 @@ class Iterators:
         self.call = max(calls, self.call) + 1
 
 
-def next_key(key, place):
+def next_key(key, position):
     """Returns a key that may follow: a later number, a longer text, or anything."""
-    return key + place if type(key) is int else f"{key}_{place}" if type(key) is str else object()
+    return key + position if type(key) is int else f"{key}_{position}" if type(key) is str else object()
 
 
 def numbers_of_flags(sequence):
-    """Returns the places at which an iterator over the sequence ends or begins to give something else."""
+    """Returns the positions at which an iterator over the sequence ends or begins to give something else."""
     size = len(sequence)
     if not isinstance(sequence, (list, tuple)) or size > SIGHT:
         return [size]
-    changes = [place for place in range(1, size) if type(sequence[place]) in (int, bool, str, type(None)) and
-               sequence[place] != sequence[place - 1]]
+    changes = [position for position in range(1, size) if type(sequence[position]) in (int, bool, str, type(None)) and
+               sequence[position] != sequence[position - 1]]
     return [size, *changes] if len(changes) <= FEW else [size]
 
 

@@ -66,7 +66,7 @@ class Workspaces:
         return True
 
     def unseen(self):
-        """Whether a buffer was never used that may take its turn later."""
+        """Whether a buffer was never used that may be used later."""
         return any(spec["storage"] in self.unfilled and spec["storage"] not in self.purposes and spec["storage_bytes"] in self.sizes
                    for spec in self.table.specs)
 

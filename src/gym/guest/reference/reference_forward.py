@@ -52,14 +52,14 @@ def answer_to(request, blocks):
     except BaseException as error:
         error_class = error.error_class if isinstance(error, Refusal) else "task_failed"
         text = str(error).strip().split("\n")[0]
-        message = text if isinstance(error, Refusal) else f"{place_of(error)}{type(error).__name__}: {text}"
+        message = text if isinstance(error, Refusal) else f"{location_of(error)}{type(error).__name__}: {text}"
         return {"error": {"class": error_class, "message": message[:1000]}}, []
     finally:
         torch.backends.cudnn.allow_tf32 = True  # PyTorch's default, which the timed runs here use
         torch.set_default_dtype(torch.float32)
 
 
-def place_of(error):
+def location_of(error):
     """Returns "line 6: ", the innermost line of the task's file that the exception came through."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == TASK_FILE]
     return f"line {lines[-1]}: " if lines else ""

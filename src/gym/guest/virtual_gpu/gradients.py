@@ -12,7 +12,7 @@ def as_tuple(value):
 
 
 def edge_of(tensor):
-    """Returns the node and the place among its inputs that stand for a tensor."""
+    """Returns the node and the index among its inputs that stand for a tensor."""
     return torch.autograd.graph.get_gradient_edge(tensor)
 
 
@@ -49,9 +49,9 @@ def ancestors(nodes, users):
     return found
 
 
-def fitted(gradient, node, place):
+def fitted(gradient, node, index):
     """Returns a gradient in the shape and type of the tensor that it is for, as the engine does."""
-    form = node._input_metadata[place]
+    form = node._input_metadata[index]
     if tuple(gradient.shape) != tuple(form.shape):
         gradient = gradient.sum_to_size(form.shape)
     return gradient if gradient.dtype == form.dtype else gradient.to(form.dtype)
@@ -61,9 +61,9 @@ def gradients(outputs, output_gradients, wanted):
     """Returns the gradient for each edge in `wanted` that the outputs depend on. If `wanted` is None, leaves get theirs."""
     pending, found = {}, {}  # node -> the gradient for each of its inputs
 
-    def give(node, place, gradient):
-        gradient, table = fitted(gradient, node, place), pending.setdefault(node, {})
-        table[place] = table[place] + gradient if place in table else gradient
+    def give(node, index, gradient):
+        gradient, table = fitted(gradient, node, index), pending.setdefault(node, {})
+        table[index] = table[index] + gradient if index in table else gradient
 
     for output, gradient in zip(outputs, output_gradients):
         edge = edge_of(output)
@@ -75,12 +75,12 @@ def gradients(outputs, output_gradients, wanted):
     while ready:
         node = ready.pop()
         given = pending.pop(node, {})
-        found.update({(node, place): gradient for place, gradient in given.items()})
+        found.update({(node, index): gradient for index, gradient in given.items()})
         made = called(node, given) if given and (needed is None or node in needed) else ()
-        for k, (following, place) in enumerate(node.next_functions):
+        for k, (following, index) in enumerate(node.next_functions):
             if following is not None:
                 if k < len(made) and made[k] is not None:
-                    give(following, place, made[k])
+                    give(following, index, made[k])
                 waits[following] -= 1
                 if not waits[following]:
                     ready.append(following)
@@ -93,7 +93,7 @@ def called(node, given):
         leaf, gradient = node.variable, given[0]
         leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
         return ()
-    arguments = [given.get(place) for place in range(len(node._input_metadata))]
+    arguments = [given.get(index) for index in range(len(node._input_metadata))]
     if not isinstance(node, torch.autograd.function.BackwardCFunction):
         made = node(*arguments)
         return (made,) if made is None or isinstance(made, torch.Tensor) else tuple(made)

@@ -60,7 +60,7 @@ def is_capturing():
 
 
 class VirtualGraph:
-    """Takes the place of torch.cuda.CUDAGraph."""
+    """Replaces torch.cuda.CUDAGraph."""
 
     def __init__(self, keep_graph=False):
         self.recording, self.mempool = None, graph_pool_handle()
@@ -95,7 +95,7 @@ class VirtualGraph:
 
 
 class VirtualGraphContext:
-    """Takes the place of torch.cuda.graph."""
+    """Replaces torch.cuda.graph."""
 
     default_capture_stream = None
 

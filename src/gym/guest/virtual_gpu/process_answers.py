@@ -101,7 +101,7 @@ def shift_calendar(name, of_seconds, count, now=time.time):
 
 
 class DateType(type):
-    """The type of a class that takes the place of one of datetime's. Dates that others made are dates, too."""
+    """The type of a class that replaces one of datetime's. Dates that others made are dates, too."""
 
     def __instancecheck__(cls, value):
         return isinstance(value, cls.__mro__[1])
@@ -118,7 +118,7 @@ def shifted_date(real):
 
 
 class Flags(tuple):
-    """Takes the place of sys.flags: the flags of a Python that was started without options."""
+    """Replaces sys.flags: the flags of a Python that was started without options."""
     USUAL = {"isolated": 0, "no_user_site": 0, "dont_write_bytecode": 0, "ignore_environment": 0, "no_site": 0, "safe_path": False,
              "hash_randomization": 1, "optimize": 0, "utf8_mode": 0, "dev_mode": False, "debug": 0, "verbose": 0, "quiet": 0}
 
@@ -135,7 +135,7 @@ _flags, _getrefcount = sys.flags, sys.getrefcount
 
 
 def references_of(value):
-    """Takes the place of sys.getrefcount. The recorder has references of its own to each tensor."""
+    """Replaces sys.getrefcount. The recorder has references of its own to each tensor."""
     return REFERENCES[_call % len(REFERENCES)] if isinstance(value, torch.Tensor) else _getrefcount(value) - 1
 
 

@@ -121,7 +121,7 @@ def use(stream):
 
 
 def use_raw(stream_id=0, device_index=0, device_type=1):
-    """Takes the place of torch's function below set_stream, which knows a stream by its id."""
+    """Replaces torch's function below set_stream, which knows a stream by its id."""
     use(KnownStream(stream_id) if stream_id else MAIN)
 
 
@@ -134,7 +134,7 @@ def current_parts(device=None):
 
 
 class Entered:
-    """Takes the place of torch.cuda.stream and torch.cuda.StreamContext."""
+    """Replaces torch.cuda.stream and torch.cuda.StreamContext."""
 
     def __init__(self, stream):
         self.stream, self.before = stream, None

@@ -228,6 +228,6 @@ def install_storage_answers(storage_class):
 
     def is_fake(storage):
         return real_device.__get__(storage).type == "meta"
-    storage_class.data_ptr = lambda self: addresses.place_of(self) if is_fake(self) else real_address(self)
+    storage_class.data_ptr = lambda self: addresses.address_of_storage(self) if is_fake(self) else real_address(self)
     storage_class.device = property(lambda self: memory.device_of(self) if is_fake(self) else real_device.__get__(self))
     storage_class.is_shared = lambda self: memory.device_of(self).type == "cuda" if is_fake(self) else real_shared(self)

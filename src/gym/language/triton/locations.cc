@@ -24,7 +24,7 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Returns the position behind the parenthesis that closes the one at `at`. Returns kNone if it
-// encloses anything but names, places in files and nested locations.
+// encloses anything but names, locations in files and nested locations.
 std::size_t skip_location(std::string_view text, std::size_t at) {
   constexpr std::string_view kSigns = "#:,[] ";
   int depth = 0;

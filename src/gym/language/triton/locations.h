@@ -1,4 +1,5 @@
-// The places in the candidate's source that Triton IR names as `loc(...)`. The text is hostile. Pure.
+// The locations in the candidate's source that Triton IR names as `loc(...)`. The text is hostile.
+// Pure.
 #pragma once
 
 #include <string>

@@ -15,9 +15,9 @@ using operators::Trait;
 bool is_floating(DType dtype) { return dtype != DType::boolean && !holds_whole_numbers(dtype); }
 
 // Follows whole numbers that were calculated from floating values.
-class CalculatedPlaces {
+class CalculatedIndices {
  public:
-  explicit CalculatedPlaces(const Plan& task) : task_(task) {}
+  explicit CalculatedIndices(const Plan& task) : task_(task) {}
 
   bool holds(const AtenCall& call) const {
     return std::ranges::any_of(tensors_given_to(call), [&](int read) {
@@ -54,13 +54,13 @@ bool reads_floats(const Plan& task, const AtenCall& call) {
 }  // namespace
 
 bool may_assert_on_gpu(const Plan& task) {
-  CalculatedPlaces places(task);
+  CalculatedIndices indices(task);
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
     if (operators::is(call->op, Trait::checks_values) && reads_floats(task, *call)) return true;
-    if (operators::is(call->op, Trait::checks_places) && places.holds(*call)) return true;
-    places.note(*call);
+    if (operators::is(call->op, Trait::checks_indices) && indices.holds(*call)) return true;
+    indices.note(*call);
   }
   return false;
 }

@@ -6,8 +6,8 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// True if an operator of forward checks floating values, or places that were calculated from such
-// values. Places that were drawn, or that a sort gave, lie in their range whatever the inputs are.
+// True if an operator of forward checks floating values, or indices that were calculated from such
+// values. Indices that were drawn, or that a sort gave, lie in their range whatever the inputs are.
 bool may_assert_on_gpu(const Plan& task);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -15,34 +15,34 @@ TEST(Asserts, ProbabilitiesAreChecked) {
   EXPECT_TRUE(may_assert_on_gpu(task.plan()));
 }
 
-// Looks up a table at places that `op` made from floating values.
+// Looks up a table at indices that `op` made from floating values.
 bool lookup_may_assert(const std::string& op, DType dtype) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({8}), table = task.tensor({16, 4}), made = task.tensor({8}, dtype),
-            places = task.tensor({8}, dtype), y = task.tensor({8, 4});
+            indices = task.tensor({8}, dtype), y = task.tensor({8, 4});
   task.input(t(x)).input(t(table));
   task.aten(Phase::forward, op, {t(x)}, {made})
-      .aten(Phase::forward, "aten::mul.Tensor", {t(made), i(2)}, {places})
-      .aten(Phase::forward, "aten::index_select", {t(table), i(0), t(places)}, {y})
+      .aten(Phase::forward, "aten::mul.Tensor", {t(made), i(2)}, {indices})
+      .aten(Phase::forward, "aten::index_select", {t(table), i(0), t(indices)}, {y})
       .returns(t(y));
   return may_assert_on_gpu(task.plan());
 }
 
-TEST(Asserts, CalculatedPlacesAreChecked) {
+TEST(Asserts, CalculatedIndicesAreChecked) {
   EXPECT_TRUE(lookup_may_assert("aten::_to_copy", DType::int64));
 }
 
-TEST(Asserts, PlacesFromASortAndMasksLieInRange) {
+TEST(Asserts, IndicesFromASortAndMasksLieInRange) {
   EXPECT_FALSE(lookup_may_assert("aten::argsort", DType::int64));
   EXPECT_FALSE(lookup_may_assert("aten::gt.Scalar", DType::boolean));
 }
 
-TEST(Asserts, GivenPlacesStayInTheirRange) {
+TEST(Asserts, GivenIndicesStayInTheirRange) {
   PlanBuilder task(PlanRole::task);
-  const int table = task.tensor({16, 4}), places = task.tensor({8}, DType::int64),
+  const int table = task.tensor({16, 4}), indices = task.tensor({8}, DType::int64),
             y = task.tensor({8, 4});
-  task.input(t(table)).input(t(places));
-  task.aten(Phase::forward, "aten::embedding", {t(table), t(places)}, {y}).returns(t(y));
+  task.input(t(table)).input(t(indices));
+  task.aten(Phase::forward, "aten::embedding", {t(table), t(indices)}, {y}).returns(t(y));
   EXPECT_FALSE(may_assert_on_gpu(task.plan()));
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 std::optional<Epsilon> epsilon_of(const AtenCall& call) {
   const std::string_view name = operators::aten_base_name(call.op);
-  const auto number_at = [&](std::size_t place, double if_absent) {
-    if (call.args.size() <= place) return if_absent;
-    const auto* number = std::get_if<double>(&call.args[place].data);
+  const auto number_at = [&](std::size_t position, double if_absent) {
+    if (call.args.size() <= position) return if_absent;
+    const auto* number = std::get_if<double>(&call.args[position].data);
     return number == nullptr ? 0 : *number;
   };
   if (operators::has_trait(name, operators::Trait::keeps_from_zero))
@@ -23,7 +23,7 @@ std::optional<Epsilon> epsilon_of(const AtenCall& call) {
   using operators::Meaning;
   for (const Meaning meaning : {Meaning::epsilon, Meaning::divisor_epsilon})
     if (const auto* argument = operators::number_argument(name, meaning))
-      return Epsilon{number_at(argument->place, argument->if_absent.value_or(0)),
+      return Epsilon{number_at(argument->position, argument->if_absent.value_or(0)),
                      meaning == Meaning::divisor_epsilon};
   return std::nullopt;
 }

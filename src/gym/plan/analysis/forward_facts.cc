@@ -43,20 +43,20 @@ bool compares_with_itself(const AtenCall& call) {
          call.args[0] == call.args[1] && plan::operators::is(call.op, Trait::steps);
 }
 
-bool gives_places(std::string_view op) {
-  return plan::operators::is(op, Trait::gives_places) || plan::operators::is(op, Trait::orders) ||
-         (plan::operators::is(op, Trait::places_along_dim) && op.ends_with(".dim"));
+bool gives_indices(std::string_view op) {
+  return plan::operators::is(op, Trait::gives_indices) || plan::operators::is(op, Trait::orders) ||
+         (plan::operators::is(op, Trait::indices_along_dim) && op.ends_with(".dim"));
 }
 
 // PyTorch promises the first of equal values.
-bool gives_first_places(std::string_view op) {
-  return gives_places(op) && plan::operators::is(op, Trait::reduces);
+bool gives_first_indices(std::string_view op) {
+  return gives_indices(op) && plan::operators::is(op, Trait::reduces);
 }
 
-// Ties do not matter if nothing reads the places.
-bool are_places_read(const Plan& task, const AtenCall& call) {
-  if (!plan::operators::is(call.op, Trait::places_second) || call.outputs.size() < 2) return true;
-  const int places = call.outputs[1];
+// Ties do not matter if nothing reads the indices.
+bool are_indices_read(const Plan& task, const AtenCall& call) {
+  if (!plan::operators::is(call.op, Trait::indices_second) || call.outputs.size() < 2) return true;
+  const int indices = call.outputs[1];
   std::vector<int> read;
   append_tensors(task.outputs, read);
   for (const PlanStep& step : task.steps)
@@ -65,7 +65,7 @@ bool are_places_read(const Plan& task, const AtenCall& call) {
       const std::vector<int> given = tensors_given_to(*other);
       read.insert(read.end(), given.begin(), given.end());
     }
-  return std::ranges::find(read, places) != read.end();
+  return std::ranges::find(read, indices) != read.end();
 }
 
 bool is_16_bits(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
@@ -80,8 +80,8 @@ bool casts_to_16_bits(const Plan& task, const AtenCall& call) {
          is_16_bits(dtype_of(call.outputs[0]));
 }
 
-bool overwrites_places(const AtenCall& call) {
-  if (!plan::operators::is(call.op, Trait::overwrites_places)) return false;
+bool overwrites_at_indices(const AtenCall& call) {
+  if (!plan::operators::is(call.op, Trait::overwrites_at_indices)) return false;
   constexpr std::size_t accumulate = 3;  // of index_put and put
   return call.args.size() <= accumulate || !(call.args[accumulate] == Value{true});
 }
@@ -127,7 +127,7 @@ class AsGiven {
   std::set<int> exact_;
 };
 
-// The places where forward rounds, compares or looks for the first of equal values.
+// The points where forward rounds, compares or looks for the first of equal values.
 class Jumps {
  public:
   explicit Jumps(const Plan& task) : task_(task) {}
@@ -228,7 +228,7 @@ void note_other_jumps(const Plan& task, const AtenCall& call, const ExactAtHalve
   constexpr std::size_t least = 2, largest = 3, grid = 1, mode = 2, nearest = 1;
   if (call.args.empty()) return;
   const std::string_view name = plan::operators::aten_base_name(call.op);
-  if (gives_first_places(call.op) || name == "isin") jumps.note_value(call.args[0], at_halves);
+  if (gives_first_indices(call.op) || name == "isin") jumps.note_value(call.args[0], at_halves);
   if (asks_for_zeros(task, call) && at_halves.is_as_given(call.args[0]) &&
       holds_tiny_numbers(task, call.args[0])) {
     jumps.note_value(call.args[0], at_halves);
@@ -287,20 +287,21 @@ ForwardFacts forward_facts(const Plan& task) {
       jumps.note(*call, at_halves);
     facts.looks_up_numbers =
         facts.looks_up_numbers || plan::operators::aten_base_name(call->op) == "isin";
-    if (!gives_places(call->op) || are_places_read(task, *call))
+    if (!gives_indices(call->op) || are_indices_read(task, *call))
       note_other_jumps(task, *call, at_halves, jumps);
-    if (gives_places(call->op) && are_places_read(task, *call)) {
-      facts.gives_places = true;
-      facts.gives_unordered_places = facts.gives_unordered_places || !gives_first_places(call->op);
-      facts.gives_ordered_places =
-          facts.gives_ordered_places || plan::operators::is(call->op, Trait::orders);
+    if (gives_indices(call->op) && are_indices_read(task, *call)) {
+      facts.gives_indices = true;
+      facts.gives_unordered_indices =
+          facts.gives_unordered_indices || !gives_first_indices(call->op);
+      facts.gives_ordered_indices =
+          facts.gives_ordered_indices || plan::operators::is(call->op, Trait::orders);
     }
     facts.casts_to_16_bits = facts.casts_to_16_bits || casts_to_16_bits(task, *call);
     if (!call->args.empty() && given.is_exact(call->args[0]))
-      facts.compares_inputs = facts.compares_inputs || gives_places(call->op) ||
+      facts.compares_inputs = facts.compares_inputs || gives_indices(call->op) ||
                               (plan::operators::is(call->op, Trait::steps) &&
                                call->args.size() > 1 && given.is_exact(call->args[1]));
-    facts.overwrites_places = facts.overwrites_places || overwrites_places(*call);
+    facts.overwrites_at_indices = facts.overwrites_at_indices || overwrites_at_indices(*call);
     note_any_or_all(task, *call, given, truths, facts);
     given.follow(task, *call);
     truths.follow(*call);

@@ -1,5 +1,5 @@
 // Finds in a task's forward what a trial's inputs should meet: numbers with which it compares,
-// places where its result jumps, and operators that treat NaN in a way of their own. Pure.
+// points where its result jumps, and operators that treat NaN in a way of their own. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tritonsmith::gym::plan::analysis {
 struct ForwardFacts {
   // Numbers with which forward compares elements, or at which it clamps them. Each appears once.
   std::vector<double> bounds;
-  bool is_elementwise = true;    // each result depends on the elements at its place alone
+  bool is_elementwise = true;    // each result depends on the elements at its position alone
   bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
   bool treats_specials = false;  // it tells NaN or infinity from other numbers
   // It rounds, compares or looks for the first of equal values, in what follows exactly from inputs
@@ -22,7 +22,7 @@ struct ForwardFacts {
   // some whole numbers, and their sizes. An honest kernel then meets a tie exactly as the reference
   // does.
   bool jumps_at_halves = false;
-  // Some such value is an input's own, and all such places follow exactly from halves.
+  // Some such value is an input's own, and all such points follow exactly from halves.
   bool jumps_as_given = false;
   // Inputs that it divides by a share of their own largest size and rounds, without other jumps.
   std::vector<MaximumScale> maximum_scales;
@@ -34,22 +34,23 @@ struct ForwardFacts {
   // It asks whether any or all truth values of an input hold, along the dimension or, if it is
   // empty, of all elements.
   bool asks_any_or_all = false;
-  // The same of truth values that follow from the elements of inputs, each from those at its place.
+  // The same of truth values that follow from the elements of inputs, each from those at its
+  // position.
   bool asks_any_or_all_compared = false;
   std::optional<std::int64_t> asked_dimension;
-  double scale_of_jumps = 1;  // the largest power of two with which those inputs are multiplied
-  bool gives_places = false;  // places among values are results
-  bool gives_unordered_places = false;  // the same where equal values have no one order
-  bool looks_up_numbers = false;        // it asks whether elements of one input stand in another
-  bool gives_ordered_places = false;    // the same of an operator that puts many values in order
-  bool casts_to_16_bits = false;        // it rounds 32 bits to 16
-  bool overwrites_places = false;       // writes at places that an input names; the last write wins
+  double scale_of_jumps = 1;   // the largest power of two with which those inputs are multiplied
+  bool gives_indices = false;  // indices among values are results
+  bool gives_unordered_indices = false;  // the same where equal values have no one order
+  bool looks_up_numbers = false;         // it asks whether elements of one input stand in another
+  bool gives_ordered_indices = false;    // the same of an operator that puts many values in order
+  bool casts_to_16_bits = false;         // it rounds 32 bits to 16
+  bool overwrites_at_indices = false;  // writes at indices that an input names; the last write wins
 };
 
 ForwardFacts forward_facts(const Plan& task);
 
 // The numbers of at least 100 that the task's own operators are given, such as a mask's -1e9. Sizes
-// and places of views do not count. Each number appears once.
+// and offsets of views do not count. Each number appears once.
 std::vector<double> large_numbers(const Plan& task);
 
 }  // namespace tritonsmith::gym::plan::analysis

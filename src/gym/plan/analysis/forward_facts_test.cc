@@ -9,21 +9,21 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-// A task that takes the two largest of each row, and returns them or their places.
-Plan task_of_topk(bool returns_places) {
+// A task that takes the two largest of each row, and returns them or their indices.
+Plan task_of_topk(bool returns_indices) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({4, 8}), values = task.tensor({4, 2}),
-            places = task.tensor({4, 2}, DType::int64);
+            indices = task.tensor({4, 2}, DType::int64);
   task.input(t(x))
-      .aten(Phase::forward, "aten::topk", {t(x), i(2)}, {values, places})
-      .returns(t(returns_places ? places : values));
+      .aten(Phase::forward, "aten::topk", {t(x), i(2)}, {values, indices})
+      .returns(t(returns_indices ? indices : values));
   return task.plan();
 }
 
-TEST(ForwardFacts, PlacesThatNobodyReadsAreNotGiven) {
-  EXPECT_TRUE(forward_facts(task_of_topk(true)).gives_places);
-  EXPECT_TRUE(forward_facts(task_of_topk(true)).gives_ordered_places);
-  EXPECT_FALSE(forward_facts(task_of_topk(false)).gives_places);
+TEST(ForwardFacts, IndicesThatNobodyReadsAreNotGiven) {
+  EXPECT_TRUE(forward_facts(task_of_topk(true)).gives_indices);
+  EXPECT_TRUE(forward_facts(task_of_topk(true)).gives_ordered_indices);
+  EXPECT_FALSE(forward_facts(task_of_topk(false)).gives_indices);
 }
 
 // Whether all of a row hold, after these two operators on the input.

@@ -11,10 +11,10 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-double number_or(const AtenCall& call, std::size_t place, double otherwise) {
-  if (call.args.size() <= place) return otherwise;
-  if (const auto* real = std::get_if<double>(&call.args[place].data)) return *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&call.args[place].data))
+double number_or(const AtenCall& call, std::size_t position, double otherwise) {
+  if (call.args.size() <= position) return otherwise;
+  if (const auto* real = std::get_if<double>(&call.args[position].data)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&call.args[position].data))
     return static_cast<double>(*whole);
   return otherwise;
 }

@@ -9,7 +9,7 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// normal: around 0, without bounds. uniform: between two bounds. whole: whole numbers, or places.
+// normal: around 0, without bounds. uniform: between two bounds. whole: whole numbers, or indices.
 // order: each whole number once. other: positive numbers, mostly.
 enum class DrawKind { normal, uniform, whole, order, other };
 
@@ -34,7 +34,7 @@ std::vector<InputDraw> input_draws(const Plan& task);
 bool draws_whole_numbers(const Plan& task);
 
 // Says whether the input's elements are what a generator with a usual distribution drew, perhaps
-// moved or cast, and each has a place of its own. A trial then changes the input itself.
+// moved or cast, and each has an address of its own. A trial then changes the input itself.
 bool is_drawn_directly(const Plan& task, int input);
 
 // The distinct tensors among the plan's inputs, in order.

@@ -24,12 +24,12 @@ Plan with_named_epsilons(Plan task) {
     const auto* epsilon = operators::number_argument(operators::aten_base_name(call->op),
                                                      operators::Meaning::epsilon);
     if (epsilon == nullptr || !epsilon->follows_dtype) continue;
-    const std::size_t place = epsilon->place;
+    const std::size_t position = epsilon->position;
     const bool is_given =
-        call->args.size() > place && !std::holds_alternative<None>(call->args[place].data);
+        call->args.size() > position && !std::holds_alternative<None>(call->args[position].data);
     if (is_given || !call->kwargs.empty()) continue;
-    call->args.resize(place + 1);
-    call->args[place] = Value{static_cast<double>(std::numeric_limits<float>::epsilon())};
+    call->args.resize(position + 1);
+    call->args[position] = Value{static_cast<double>(std::numeric_limits<float>::epsilon())};
   }
   return task;
 }

@@ -80,8 +80,8 @@ std::map<std::string, Question> questions() {
       {"overwrites", trait(Trait::overwrites)},
       {"gives_first_places",
        [](std::string_view name) {
-         return has_trait(name, Trait::reduces) &&
-                (has_trait(name, Trait::gives_places) || has_trait(name, Trait::places_along_dim));
+         return has_trait(name, Trait::reduces) && (has_trait(name, Trait::gives_indices) ||
+                                                    has_trait(name, Trait::indices_along_dim));
        }},
       {"reduces_along_dimension",
        [](std::string_view name) {
@@ -171,10 +171,10 @@ TEST(OperatorTable, HasEveryTrainingFlagWhereTheSchemaHasIt) {
 }
 
 // The schema of any overload that has so many arguments must agree.
-bool has_number_at(const c10::OperatorName& name, std::size_t place) {
+bool has_number_at(const c10::OperatorName& name, std::size_t position) {
   const auto handle = c10::Dispatcher::singleton().findSchema(name);
-  if (!handle || handle->schema().arguments().size() <= place) return false;
-  c10::TypePtr type = handle->schema().arguments()[place].type();
+  if (!handle || handle->schema().arguments().size() <= position) return false;
+  c10::TypePtr type = handle->schema().arguments()[position].type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
   const c10::TypeKind kind = type->kind();
   return kind == c10::TypeKind::NumberType || kind == c10::TypeKind::FloatType ||
@@ -187,9 +187,9 @@ TEST(OperatorArguments, NameNumbersWhereASchemaHasThem) {
     EXPECT_TRUE(std::ranges::any_of(all,
                                     [&](const c10::OperatorName& name) {
                                       return aten_base_name(name.name) == number.name &&
-                                             has_number_at(name, number.place);
+                                             has_number_at(name, number.position);
                                     }))
-        << number.name << " " << number.place;
+        << number.name << " " << number.position;
 }
 
 TEST(OperatorArguments, NameEpsilonsWhereTheSchemaHasThem) {
@@ -200,7 +200,7 @@ TEST(OperatorArguments, NameEpsilonsWhereTheSchemaHasThem) {
       const auto* number = number_argument(aten_base_name(name.name), meaning);
       const auto handle = c10::Dispatcher::singleton().findSchema(name);
       if (number == nullptr || !handle) continue;
-      const std::string& at = handle->schema().arguments().at(number->place).name();
+      const std::string& at = handle->schema().arguments().at(number->position).name();
       EXPECT_TRUE(at == "eps" || at == "epsilon") << name << " has " << at;
       ++seen;
     }
@@ -213,8 +213,8 @@ TEST(OperatorArguments, NameLookupsWhereTheSchemaHasThem) {
     const LookupArguments* lookup = lookup_arguments(aten_base_name(name.name));
     const auto handle = c10::Dispatcher::singleton().findSchema(name);
     if (lookup == nullptr || !handle || name.overload_name.starts_with("dimname")) continue;
-    const std::string& places = handle->schema().arguments().at(lookup->places).name();
-    EXPECT_TRUE(places == "index" || places == "indices") << name << " has " << places;
+    const std::string& indices = handle->schema().arguments().at(lookup->indices).name();
+    EXPECT_TRUE(indices == "index" || indices == "indices") << name << " has " << indices;
     if (lookup->dimension) {
       EXPECT_EQ(handle->schema().arguments().at(*lookup->dimension).name(), "dim") << name;
     }

@@ -56,9 +56,9 @@ TEST_F(SpeedFloor, AnElementwiseTaskReadsItsInputsAndWritesItsOutput) {
 }
 
 TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
-  const int turned = task.view(w, {kSide, kSide}, {1, kSide});
-  task.aten(Phase::forward, "aten::t", {t(w)}, {turned});
-  const int product = then("aten::mm", {t(then("aten::relu", {t(x)})), t(turned)});
+  const int transposed = task.view(w, {kSide, kSide}, {1, kSide});
+  task.aten(Phase::forward, "aten::t", {t(w)}, {transposed});
+  const int product = then("aten::mm", {t(then("aten::relu", {t(x)})), t(transposed)});
   EXPECT_EQ(work_of(then("aten::tanh", {t(product)})),
             (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * kSide * kSide * kSide}));
 }
@@ -100,10 +100,10 @@ TEST_F(SpeedFloor, AReductionReadsAllThatItReduces) {
   EXPECT_EQ(work_of(reduced("aten::mean.dim", both)), (LeastWork{.bytes = 2 * kMatrix + kRow}));
 }
 
-TEST_F(SpeedFloor, WhereOnlyThePlacesOfTheLargestAreAskedForAllIsReadToo) {
-  const int values = row(), places = task.tensor({kSide}, DType::int64);
-  task.aten(Phase::forward, "aten::max.dim", {t(x), i(1)}, {values, places});
-  EXPECT_EQ(work_of(places), (LeastWork{.bytes = kMatrix + 2 * kRow}));
+TEST_F(SpeedFloor, WhereOnlyTheIndicesOfTheLargestAreAskedForAllIsReadToo) {
+  const int values = row(), indices = task.tensor({kSide}, DType::int64);
+  task.aten(Phase::forward, "aten::max.dim", {t(x), i(1)}, {values, indices});
+  EXPECT_EQ(work_of(indices), (LeastWork{.bytes = kMatrix + 2 * kRow}));
 }
 
 TEST_F(SpeedFloor, AReductionWithABiasReadsWhatItReduces) {
@@ -149,9 +149,9 @@ TEST_F(SpeedFloor, ANormWrittenOutReadsItsInput) {
 
 TEST_F(SpeedFloor, WhatMayCancelIsFree) {
   const LeastWork written{.bytes = kRow};
-  const int turned = task.view(x, {kSide, kSide}, {1, kSide});
-  task.aten(Phase::forward, "aten::t", {t(x)}, {turned});
-  const int skew = then("aten::sub.Tensor", {t(x), t(turned)});
+  const int transposed = task.view(x, {kSide, kSide}, {1, kSide});
+  task.aten(Phase::forward, "aten::t", {t(x)}, {transposed});
+  const int skew = then("aten::sub.Tensor", {t(x), t(transposed)});
   EXPECT_EQ(work_of(reduced("aten::sum.dim_IntList", skew)), written);
   const int shares = then("aten::_softmax", {t(x), i(1), b(false)});
   EXPECT_EQ(work_of(reduced("aten::sum.dim_IntList", shares)), written) << "they add up to one";

@@ -1,5 +1,5 @@
 // Finds the truth values in a task's forward that follow from the elements of inputs, each from those at
-// its place: the trials can make a row of them true or false. Pure.
+// its position: the trials can make a row of them true or false. Pure.
 #pragma once
 
 #include <set>

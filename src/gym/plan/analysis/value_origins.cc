@@ -84,7 +84,7 @@ void ValueOrigins::follow(const ValueStep& step) {
   origin.reduced = reduces || of_reduced(step);
   origin.statistic = reduces || (origin.reduced && has_trait(step.name, Trait::keeps_statistic) &&
                                  all(step, [](const ValueOrigin& of) { return of.statistic; }));
-  if (reduces)  // operators such as max also return the places
+  if (reduces)  // operators such as max also return the indices
     for (const ValueId value : step.made) origins_[value] = origin;
   origins_[made] = std::move(origin);
 }

@@ -80,8 +80,8 @@ bool is_one_of(const std::set<int>& tensors, const Value& value) {
 }
 
 // Returns nothing if the call does anything else with these tensors.
-std::optional<std::int64_t> places_of(const Plan& task, const AtenCall& call,
-                                      const std::set<int>& tensors) {
+std::optional<std::int64_t> indexed_size(const Plan& task, const AtenCall& call,
+                                         const std::set<int>& tensors) {
   const std::string_view name = operators::aten_base_name(call.op);
   if (name == "index" && call.args.size() > 1) {
     const auto* list = std::get_if<List>(&call.args[1].data);
@@ -96,9 +96,9 @@ std::optional<std::int64_t> places_of(const Plan& task, const AtenCall& call,
     return least;
   }
   const auto* lookup = operators::lookup_arguments(name);
-  if (lookup == nullptr || call.args.size() <= lookup->places) return std::nullopt;
+  if (lookup == nullptr || call.args.size() <= lookup->indices) return std::nullopt;
   for (std::size_t k = 0; k < call.args.size(); ++k)
-    if (is_one_of(tensors, call.args[k]) != (k == lookup->places)) return std::nullopt;
+    if (is_one_of(tensors, call.args[k]) != (k == lookup->indices)) return std::nullopt;
   std::int64_t dim = 0;
   if (lookup->dimension) {
     if (call.args.size() <= *lookup->dimension) return std::nullopt;
@@ -117,7 +117,7 @@ void append_numbers(const Value& value, std::vector<std::int64_t>& numbers) {
 
 }  // namespace
 
-std::optional<std::int64_t> places_named_by(const Plan& task, int input) {
+std::optional<std::int64_t> indices_named_by(const Plan& task, int input) {
   std::set<int> given = {input};  // tensors that hold the input's elements as they are
   std::optional<std::int64_t> least;
   for (const PlanStep& step : task.steps) {
@@ -131,9 +131,9 @@ std::optional<std::int64_t> places_named_by(const Plan& task, int input) {
         if (made >= 0) given.insert(made);
       continue;
     }
-    const auto places = places_of(task, *call, given);
-    if (!places) return std::nullopt;
-    least = least ? std::min(*least, *places) : *places;
+    const auto size = indexed_size(task, *call, given);
+    if (!size) return std::nullopt;
+    least = least ? std::min(*least, *size) : *size;
   }
   std::vector<int> outputs;
   append_tensors(task.outputs, outputs);

@@ -10,38 +10,38 @@ namespace {
 // A task that looks rows up in a table by its input, after one operator.
 Plan task_of_lookup_after(const std::string& op) {
   PlanBuilder task(PlanRole::task);
-  const int places = task.tensor({6}, DType::int64), now = task.tensor({6}, DType::int64),
+  const int indices = task.tensor({6}, DType::int64), now = task.tensor({6}, DType::int64),
             table = task.tensor({5, 3}), y = task.tensor({6, 3});
-  task.input(t(places))
-      .aten(Phase::forward, op, {t(places)}, {now})
+  task.input(t(indices))
+      .aten(Phase::forward, op, {t(indices)}, {now})
       .aten(Phase::forward, "aten::embedding", {t(table), t(now)}, {y})
       .returns(t(y));
   return task.plan();
 }
 
-TEST(PlacesNamed, AreThoseOfTheTableThatForwardLooksUp) {
-  EXPECT_EQ(places_named_by(task_of_lookup_after("aten::clone"), 0), 5);
+TEST(IndicesNamed, AreThoseOfTheTableThatForwardLooksUp) {
+  EXPECT_EQ(indices_named_by(task_of_lookup_after("aten::clone"), 0), 5);
 }
 
-TEST(PlacesNamed, AreUnknownAfterArithmetic) {
-  EXPECT_EQ(places_named_by(task_of_lookup_after("aten::neg"), 0), std::nullopt);
+TEST(IndicesNamed, AreUnknownAfterArithmetic) {
+  EXPECT_EQ(indices_named_by(task_of_lookup_after("aten::neg"), 0), std::nullopt);
 }
 
-TEST(PlacesNamed, FollowTheDimension) {
+TEST(IndicesNamed, FollowTheDimension) {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({4, 7}), places = task.tensor({4, 2}, DType::int64),
+  const int x = task.tensor({4, 7}), indices = task.tensor({4, 2}, DType::int64),
             y = task.tensor({4, 2});
-  task.input(t(x)).input(t(places));
-  task.aten(Phase::forward, "aten::gather", {t(x), i(-1), t(places)}, {y}).returns(t(y));
-  EXPECT_EQ(places_named_by(task.plan(), places), 7);
-  EXPECT_EQ(places_named_by(task.plan(), x), std::nullopt) << "the table itself names no place";
+  task.input(t(x)).input(t(indices));
+  task.aten(Phase::forward, "aten::gather", {t(x), i(-1), t(indices)}, {y}).returns(t(y));
+  EXPECT_EQ(indices_named_by(task.plan(), indices), 7);
+  EXPECT_EQ(indices_named_by(task.plan(), x), std::nullopt) << "the table itself names no place";
 }
 
-TEST(PlacesNamed, AreUnknownForNumbersThatForwardReturns) {
+TEST(IndicesNamed, AreUnknownForNumbersThatForwardReturns) {
   PlanBuilder task(PlanRole::task);
-  const int places = task.tensor({6}, DType::int64);
-  task.input(t(places)).returns(t(places));
-  EXPECT_EQ(places_named_by(task.plan(), places), std::nullopt);
+  const int indices = task.tensor({6}, DType::int64);
+  task.input(t(indices)).returns(t(indices));
+  EXPECT_EQ(indices_named_by(task.plan(), indices), std::nullopt);
 }
 
 }  // namespace

@@ -75,20 +75,20 @@ class ConstantFaults {
 
   void add_number(const NumberArgument& constant) {
     const std::vector<Value>& args = site_.call().args;
-    const bool is_absent = args.size() == constant.place && constant.if_absent;
-    if (args.size() <= constant.place && !is_absent) return;
+    const bool is_absent = args.size() == constant.position && constant.if_absent;
+    if (args.size() <= constant.position && !is_absent) return;
     const bool is_whole = stays_whole(constant.name);
-    Value given = is_absent ? number(*constant.if_absent) : args[constant.place];
+    Value given = is_absent ? number(*constant.if_absent) : args[constant.position];
     const auto value = number_in(given);
     if (!value || !std::isfinite(*value)) return;
     if (is_absent && is_whole) given = whole(std::lround(*value));
     if (const auto without = dropped(constant.meaning); without && *without != *value)
       if (!is_whole || std::abs(*without) < 1e9)
-        add(fmt::format("{} {:g} left out", constant.title, *value), constant.place,
+        add(fmt::format("{} {:g} left out", constant.title, *value), constant.position,
             like(given, is_whole, *without));
     const Value other = like(given, is_whole, changed(constant.meaning, *value));
     add(fmt::format("{} {:g} instead of {:g}", constant.title, *number_in(other), *value),
-        constant.place, other);
+        constant.position, other);
   }
 
   void add_flag(const FlagArgument& known) {
@@ -97,8 +97,8 @@ class ConstantFaults {
     if (known.keyword == "training" && tensor_argument(site_.plan, call, mean_at) == nullptr)
       return;
     bool value = known.if_absent;
-    if (call.args.size() > known.place) {
-      const auto* given = std::get_if<bool>(&call.args[known.place].data);
+    if (call.args.size() > known.position) {
+      const auto* given = std::get_if<bool>(&call.args[known.position].data);
       if (given == nullptr) return;
       value = *given;
     }
@@ -108,8 +108,8 @@ class ConstantFaults {
     add_edit(fmt::format("`{}` {} instead of {}", known.keyword, !value, value),
              [known, value](PlanEditor& editor) {
                AtenCall& changed_call = editor.call();
-               if (changed_call.args.size() > known.place) {
-                 changed_call.args[known.place] = flag(!value);
+               if (changed_call.args.size() > known.position) {
+                 changed_call.args[known.position] = flag(!value);
                  return;
                }
                std::erase_if(changed_call.kwargs,
@@ -154,11 +154,11 @@ class ConstantFaults {
     return !is_floating(argument->dtype);
   }
 
-  void add(const std::string& how, std::size_t place, const Value& value) {
-    add_edit(how, [place, value](PlanEditor& editor) {
+  void add(const std::string& how, std::size_t position, const Value& value) {
+    add_edit(how, [position, value](PlanEditor& editor) {
       std::vector<Value>& args = editor.call().args;
-      if (args.size() <= place) args.resize(place + 1);
-      args[place] = value;
+      if (args.size() <= position) args.resize(position + 1);
+      args[position] = value;
     });
   }
 
@@ -181,13 +181,13 @@ void add_constant_faults(const Site& site, std::vector<Fault>& faults) {
   std::vector<std::size_t> known;
   for (const NumberArgument& each : operators::number_arguments())
     if (each.name == family) {
-      known.push_back(each.place);
+      known.push_back(each.position);
       all.add_number(each);
     }
   for (const FlagArgument& each : operators::flag_arguments())
     if (each.name == family) all.add_flag(each);
-  all.add_others([&](std::size_t place) {
-    return std::ranges::find(known, place) != known.end() || family == "native_dropout";
+  all.add_others([&](std::size_t position) {
+    return std::ranges::find(known, position) != known.end() || family == "native_dropout";
   });
 }
 

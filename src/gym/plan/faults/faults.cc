@@ -51,9 +51,9 @@ std::int64_t from_front(std::int64_t dimension, std::size_t dimensions) {
   return dimension < 0 ? dimension + static_cast<std::int64_t>(dimensions) : dimension;
 }
 
-const PlanTensor* tensor_argument(const Plan& plan, const AtenCall& call, std::size_t place) {
-  if (place >= call.args.size()) return nullptr;
-  const auto* reference = std::get_if<TensorRef>(&call.args[place].data);
+const PlanTensor* tensor_argument(const Plan& plan, const AtenCall& call, std::size_t position) {
+  if (position >= call.args.size()) return nullptr;
+  const auto* reference = std::get_if<TensorRef>(&call.args[position].data);
   return reference == nullptr ? nullptr
                               : &plan.tensors.at(static_cast<std::size_t>(reference->index));
 }

@@ -51,7 +51,7 @@ void add_function_faults(const Site& site, std::vector<Fault>& faults);
 void add_precision_faults(const Site& site, std::vector<Fault>& faults);
 
 // Returns the first tensor among the call's arguments, or null.
-const PlanTensor* tensor_argument(const Plan& plan, const AtenCall& call, std::size_t place);
+const PlanTensor* tensor_argument(const Plan& plan, const AtenCall& call, std::size_t position);
 // Returns the call's operator without name space, overload and the underscore of its form in place.
 std::string_view family_of(const AtenCall& call);
 bool is_floating(DType dtype);

@@ -58,7 +58,7 @@ class FunctionFaults {
     if (operators::has_trait(family_, operators::Trait::softmax))
       add_plain_softmax(family_.find("log") != std::string_view::npos);
     if (family_ == "logsumexp") add_plain_logsumexp();
-    if (family_ == "argmax" || family_ == "argmin") add_last_place();
+    if (family_ == "argmax" || family_ == "argmin") add_last_index();
     if (family_ == "round") add_half_up();
     if (family_ == "index_put") add_overwriting_index();
     add_small_counts();
@@ -159,7 +159,7 @@ class FunctionFaults {
   }
 
   // The last of equal values, and not the first.
-  void add_last_place() {
+  void add_last_index() {
     const auto* given =
         call_.args.size() > 1 ? std::get_if<std::int64_t>(&call_.args[1].data) : nullptr;
     const PlanTensor* x = tensor_argument(site_.plan, call_, 0);
@@ -171,9 +171,9 @@ class FunctionFaults {
           std::vector<Value> args = editor.call().args;
           args[0] = tensor_value(editor.after_like(given_values, "aten::flip",
                                                    {tensor_value(given_values), whole_list({d})}));
-          const int places = editor.after_like(editor.result(), editor.call().op, args);
-          editor.overwrite_result(
-              editor.after_like(places, "aten::rsub.Scalar", {tensor_value(places), whole(n - 1)}));
+          const int indices = editor.after_like(editor.result(), editor.call().op, args);
+          editor.overwrite_result(editor.after_like(indices, "aten::rsub.Scalar",
+                                                    {tensor_value(indices), whole(n - 1)}));
         });
   }
 
@@ -251,9 +251,9 @@ void add_precision_faults(const Site& site, std::vector<Fault>& faults) {
       [first = operators::has_trait(family, operators::Trait::adds_to_product)
                    ? std::size_t{1}
                    : std::size_t{0}](PlanEditor& editor) {
-        for (const std::size_t place : {first, first + 1})
-          editor.call().args[place] =
-              tensor_value(rounded(editor, editor.argument(place), DType::float16, false));
+        for (const std::size_t position : {first, first + 1})
+          editor.call().args[position] =
+              tensor_value(rounded(editor, editor.argument(position), DType::float16, false));
       });
 }
 

@@ -83,8 +83,8 @@ class OrderFaults {
     const PlanTensor& result = site_.plan.tensors.at(static_cast<std::size_t>(call_.outputs.at(0)));
     const std::size_t n = result.shape.size();
     if (n < 2 || result.shape[n - 1] != result.shape[n - 2] || result.shape[n - 1] < 2) return;
-    for (std::size_t place = 0; place < 2; ++place) {
-      const PlanTensor* narrow = tensor_argument(site_.plan, call_, place);
+    for (std::size_t position = 0; position < 2; ++position) {
+      const PlanTensor* narrow = tensor_argument(site_.plan, call_, position);
       if (narrow == nullptr || narrow->shape.empty()) continue;
       const std::size_t dims = narrow->shape.size();
       const bool is_vector = dims == 1 && narrow->shape[0] == result.shape[n - 1];
@@ -92,20 +92,20 @@ class OrderFaults {
           dims > 1 && (narrow->shape[dims - 1] == 1) != (narrow->shape[dims - 2] == 1);
       if (!is_vector && !is_one_wide) continue;
       add("a factor or term is broadcast along the other dimension",
-          [place, is_vector](PlanEditor& editor) {
-            const int given = editor.argument(place);
+          [position, is_vector](PlanEditor& editor) {
+            const int given = editor.argument(position);
             PlanTensor form = editor.tensor(given);
             if (is_vector)
               form.shape.push_back(1);
             else
               std::swap(form.shape[form.shape.size() - 1], form.shape[form.shape.size() - 2]);
-            const int turned =
+            const int transposed =
                 is_vector ? editor.before("aten::unsqueeze", {tensor_value(given), whole(-1)},
                                           form.shape, form.dtype)
                           : editor.before("aten::transpose.int",
                                           {tensor_value(given), whole(-1), whole(-2)}, form.shape,
                                           form.dtype);
-            editor.call().args[place] = tensor_value(turned);
+            editor.call().args[position] = tensor_value(transposed);
           });
     }
   }
@@ -127,16 +127,16 @@ class OrderFaults {
 
   void add_transposed_factor() {
     const std::size_t first = has_trait(family_, Trait::adds_to_product) ? 1 : 0;
-    for (const std::size_t place : {first, first + 1}) {
-      const PlanTensor* factor = tensor_argument(site_.plan, call_, place);
+    for (const std::size_t position : {first, first + 1}) {
+      const PlanTensor* factor = tensor_argument(site_.plan, call_, position);
       if (factor == nullptr || factor->shape.size() < 2) continue;
       const std::size_t n = factor->shape.size();
       if (factor->shape[n - 1] != factor->shape[n - 2] || factor->shape[n - 1] < 2) continue;
-      add(fmt::format("its {} factor transposed", place == first ? "first" : "second"),
-          [place](PlanEditor& editor) {
-            const int given = editor.argument(place);
+      add(fmt::format("its {} factor transposed", position == first ? "first" : "second"),
+          [position](PlanEditor& editor) {
+            const int given = editor.argument(position);
             const PlanTensor form = editor.tensor(given);
-            editor.call().args[place] = tensor_value(
+            editor.call().args[position] = tensor_value(
                 editor.before("aten::transpose.int", {tensor_value(given), whole(-1), whole(-2)},
                               form.shape, form.dtype));
           });

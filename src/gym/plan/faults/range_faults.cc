@@ -76,15 +76,15 @@ Add adds_after(PlanEditor& editor) {
   };
 }
 
-// Lets arguments of the call be parts of themselves: argument `place` along dimension `d`.
+// Lets arguments of the call be parts of themselves: argument `position` along dimension `d`.
 struct Cut {
-  std::size_t place = 0, d = 0;
+  std::size_t position = 0, d = 0;
 };
 void cut(PlanEditor& editor, const std::vector<Cut>& cuts, Gap gap) {
   for (const Cut& each : cuts) {
-    const int whole_argument = editor.argument(each.place);
+    const int whole_argument = editor.argument(each.position);
     const int part = without(editor, adds_before(editor), whole_argument, each.d, gap);
-    editor.call().args[each.place] = tensor_value(part);
+    editor.call().args[each.position] = tensor_value(part);
   }
 }
 
@@ -116,8 +116,8 @@ class RangeFaults {
   void add_all() {
     const PlanTensor* x = tensor_argument(site_.plan, call_, 0);
     if (x == nullptr || elements_of(*x) == 0) return;
-    if (const auto place = operators::reduced_dimensions(family_))
-      if (const auto d = dimension_in(call_, *place, *x)) add_reduction(*x, *d);
+    if (const auto position = operators::reduced_dimensions(family_))
+      if (const auto d = dimension_in(call_, *position, *x)) add_reduction(*x, *d);
     if (has_trait(family_, Trait::scans))
       if (const auto d = dimension_in(call_, 1, *x)) add_scan(*x, *d);
     if (has_trait(family_, Trait::softmax) && is_floating(x->dtype))
@@ -380,7 +380,7 @@ class RangeFaults {
     });
   }
 
-  // A pool whose window is one column smaller, at the same places.
+  // A pool whose window is one column smaller, at the same positions.
   void add_windows() {
     if (!family_.starts_with("max_pool") && !family_.starts_with("avg_pool")) return;
     const auto* window = call_.args.size() > 1 ? std::get_if<List>(&call_.args[1].data) : nullptr;

@@ -255,9 +255,9 @@ class StepVariants {
     double epsilon = 1e-5;
   };
 
-  double epsilon_at(std::size_t place) const {
+  double epsilon_at(std::size_t position) const {
     const auto* value =
-        place < call_.args.size() ? std::get_if<double>(&call_.args[place].data) : nullptr;
+        position < call_.args.size() ? std::get_if<double>(&call_.args[position].data) : nullptr;
     return value == nullptr ? 1e-5 : *value;
   }
 

@@ -140,7 +140,7 @@ const LookupArguments* lookup_arguments(std::string_view base_name) {
 std::optional<std::size_t> reduced_dimensions(std::string_view base_name) {
   struct Row {
     std::string_view name;
-    std::size_t place;
+    std::size_t position;
   };
   static constexpr auto kRows = std::to_array<Row>({
       {"sum", 1},
@@ -163,7 +163,7 @@ std::optional<std::size_t> reduced_dimensions(std::string_view base_name) {
       {"var_mean", 1},
   });
   const Row* row = row_of(kRows, base_name);
-  return row == nullptr ? std::nullopt : std::optional(row->place);
+  return row == nullptr ? std::nullopt : std::optional(row->position);
 }
 
 }  // namespace tritonsmith::gym::plan::operators

@@ -1,5 +1,6 @@
-// The arguments of ATen operators that the judge looks for: their place and what they mean. It names
-// operators by their base name, such as "add" for "aten::add.Tensor" (operator_traits.h). Pure.
+// The arguments of ATen operators that the judge looks for: their position and what they mean. It
+// names operators by their base name, such as "add" for "aten::add.Tensor" (operator_traits.h).
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ enum class Meaning : std::uint8_t {
 };
 struct NumberArgument {
   std::string_view name;
-  std::size_t place = 0;
+  std::size_t position = 0;
   Meaning meaning = Meaning::other;
   std::string_view title;                // in words, "the divisor"
   std::optional<double> if_absent = {};  // the default, which a plan may leave out
@@ -39,7 +40,7 @@ const NumberArgument* number_argument(std::string_view base_name, Meaning meanin
 
 struct FlagArgument {
   std::string_view name, keyword;
-  std::size_t place = 0;
+  std::size_t position = 0;
   bool if_absent = false;
 };
 std::span<const FlagArgument> flag_arguments();
@@ -54,21 +55,21 @@ struct TrainingFlag {
 // Returns null if the operator has no such flag.
 const TrainingFlag* training_flag(std::string_view base_name);
 
-// Returns the place of a probability of dropout. It takes the full name, because overloads differ. A
-// recurrent cell's flag of training mode follows its probability.
+// Returns the position of a probability of dropout. It takes the full name, because overloads
+// differ. A recurrent cell's flag of training mode follows its probability.
 std::optional<std::size_t> dropout_probability(std::string_view full_name);
 
-// An operator that looks up, adds or compares at places that an argument names. It does not matter
-// to it how often a place is named.
+// An operator that looks up, adds or compares at indices that an argument names. It does not matter
+// to it how often an index is named.
 struct LookupArguments {
   std::string_view name;
-  std::size_t places = 0;
-  std::optional<std::size_t> dimension = {};  // without it, places are along the first dimension
+  std::size_t indices = 0;
+  std::optional<std::size_t> dimension = {};  // without it, indices are along the first dimension
 };
 // Returns null for all other operators.
 const LookupArguments* lookup_arguments(std::string_view base_name);
 
-// Returns the place of the dimensions along which a reduction runs.
+// Returns the position of the dimensions along which a reduction runs.
 std::optional<std::size_t> reduced_dimensions(std::string_view base_name);
 
 }  // namespace tritonsmith::gym::plan::operators

@@ -47,7 +47,7 @@ enum class Trait : std::uint8_t {
   // How values follow from values: the roofline's least work.
   zeros,           // gives zeros
   fills,           // gives one number everywhere, which is among its arguments
-  elementwise,     // each result depends on the elements at its place alone
+  elementwise,     // each result depends on the elements at its position alone
   linear,          // elementwise, and a product may be taken before it: (x w + b) v = x (w v) + b v
   rearranges,      // the same elements elsewhere: fewer operators than `arranges`
   matrix_product,  // each result is a sum of products
@@ -62,12 +62,12 @@ enum class Trait : std::uint8_t {
   casts,
   asks_of_all,  // one element may decide the result: extremes, products, any and all
   any_or_all,
-  gives_places,      // its results, or one of them, are places of elements. So does all of `orders`
-  places_along_dim,  // the same, if it gets a dimension
-  places_second,     // if it has two results, the second one are places
-  keeps_from_zero,   // a small second argument may keep its first argument away from zero
-  scans,             // each result depends on the elements before it
-  loss,              // compares its first two arguments row by row
+  gives_indices,  // its results, or one of them, are indices of elements. So does all of `orders`
+  indices_along_dim,  // the same, if it gets a dimension
+  indices_second,     // if it has two results, the second one are indices
+  keeps_from_zero,    // a small second argument may keep its first argument away from zero
+  scans,              // each result depends on the elements before it
+  loss,               // compares its first two arguments row by row
 
   // Which kind of vendor-grade operator it is. All others but attention are products of matrices.
   convolves,
@@ -76,23 +76,23 @@ enum class Trait : std::uint8_t {
   adds_to_product,  // its first argument is added, and the next two are multiplied
 
   // Perturbations ask these.
-  orders,              // its results are places among ordered values
-  softmax,             // softmax in any form
-  scores,              // a product that may give a softmax its scores: `matrix_product` and more
-  attention,           // scaled_dot_product_attention in any form
-  running_statistics,  // a norm whose 4th and 5th argument are statistics of its training
-  bounds,              // compares elements with numbers among its arguments, or clamps them
-  steps,               // its result jumps at some values: rounding and comparisons
-  specials,            // treats NaN or infinity in a way of its own
-  overwrites_places,   // writes at places that a tensor names, the last one winning
-  checks_values,       // refuses some floating values; its CUDA kernel then ends the context
-  checks_places,       // refuses places out of range; its CUDA kernel then ends the context
+  orders,                 // its results are indices among ordered values
+  softmax,                // softmax in any form
+  scores,                 // a product that may give a softmax its scores: `matrix_product` and more
+  attention,              // scaled_dot_product_attention in any form
+  running_statistics,     // a norm whose 4th and 5th argument are statistics of its training
+  bounds,                 // compares elements with numbers among its arguments, or clamps them
+  steps,                  // its result jumps at some values: rounding and comparisons
+  specials,               // treats NaN or infinity in a way of its own
+  overwrites_at_indices,  // writes at indices that a tensor names, the last one winning
+  checks_values,          // refuses some floating values; its CUDA kernel then ends the context
+  checks_indices,         // refuses indices out of range; its CUDA kernel then ends the context
 
   // Checks of memory ask these.
   overwrites,   // replaces all that its first argument holds
   lists_views,  // gives a list of views
 
-  // How values follow from values, in a single place of the judge each.
+  // How values follow from values, in a single position of the judge each.
   asks_for_zeros,  // treats an element otherwise if it is 0: analysis of jumps
   keeps_whole,     // of whole numbers it gives a whole number
   clamps,          // keeps elements within bounds that are its arguments: fewer than `bounds`

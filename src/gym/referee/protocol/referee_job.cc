@@ -52,10 +52,10 @@ Result<PlanTiming> plan_timing_from_json(const Json& json) {
 // binaries are sent once.
 Json kernels_to_json(const std::vector<language::KernelBinary>& kernels) {
   Json list = Json::array();
-  std::map<std::string_view, std::size_t> places;
+  std::map<std::string_view, std::size_t> offsets;
   std::size_t end = 0;
   for (const language::KernelBinary& kernel : kernels) {
-    const auto [at, is_new] = places.try_emplace(kernel.cubin, end);
+    const auto [at, is_new] = offsets.try_emplace(kernel.cubin, end);
     if (is_new) end += kernel.cubin.size();
     list.push_back({{"name", kernel.name},
                     {"warps", kernel.num_warps},

@@ -1,5 +1,5 @@
 // ConnectionStream: the bytes of one connection, for cpp-httplib and, after an upgrade, for the
-// WebSocket that takes its place. One thread owns it. It neither closes nor owns the socket.
+// WebSocket that replaces it. One thread owns it. It neither closes nor owns the socket.
 #pragma once
 
 #include <httplib.h>

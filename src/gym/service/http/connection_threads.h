@@ -22,18 +22,18 @@ class ConnectionThreads : public httplib::TaskQueue {
   void enqueue(std::function<void()> serve) override;
   void shutdown() override;
 
-  // Says whether the calling thread is the one that turns connections away.
+  // Says whether the calling thread is the one that refuses connections.
   static bool is_shedding();
 
  private:
   using Connection = std::function<void()>;
-  static constexpr std::size_t kTurnedAwayAtOnce = 64;
+  static constexpr std::size_t kRefusedAtOnce = 64;
 
   int limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int live_ = 0;
-  BoundedQueue<Connection> surplus_{kTurnedAwayAtOnce};
+  BoundedQueue<Connection> surplus_{kRefusedAtOnce};
   std::jthread shedder_;
 };
 

@@ -66,7 +66,7 @@ struct HttpServer::Library {
         metrics(counters),
         server(own.idle_seconds, own.body_bytes) {
     server.new_task_queue = [this] { return new ConnectionThreads(config.connections); };
-    // A connection that was turned away with its body unread cannot go on, so none does.
+    // A connection that was refused with its body unread cannot go on, so none does.
     server.set_keep_alive_max_count(1);
     server.set_read_timeout(config.idle_seconds);
     server.set_write_timeout(config.idle_seconds);

@@ -269,7 +269,7 @@ TEST_F(HttpServerTest, SaysWhenThePortIsTaken) {
   EXPECT_NE(second.error().message.find("another program"), std::string::npos);
 }
 
-TEST_F(HttpServerTest, TurnsAwayWhatIsTooMuch) {
+TEST_F(HttpServerTest, RefusesWhatIsTooMuch) {
   config.connections = 2;
   config.streams = 1;
   hold = true;
@@ -289,14 +289,14 @@ TEST_F(HttpServerTest, TurnsAwayWhatIsTooMuch) {
   });
   while (!streaming) std::this_thread::yield();
   auto second_stream = client().Get("/v1/verdicts?client=bob");
-  // The server may not have freed the last place yet, and a refused client may find its
+  // The server may not have freed the last slot yet, and a refused client may find its
   // connection cut.
   for (int k = 0; k < 1000 && !second_stream; ++k)
     second_stream = client().Get("/v1/verdicts?client=bob");
   ASSERT_TRUE(second_stream);
   EXPECT_EQ(second_stream->status, 503);
   EXPECT_TRUE(second_stream->has_header("Retry-After"));
-  // A silent connection takes the other place. The next connection gets an answer that says so.
+  // A silent connection takes the other slot. The next connection gets an answer that says so.
   const Fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{.sin_family = AF_INET,
                       .sin_port = htons(static_cast<std::uint16_t>(server().port())),

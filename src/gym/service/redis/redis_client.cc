@@ -9,7 +9,7 @@ namespace {
 constexpr Milliseconds kTimeout = std::chrono::seconds(10);
 constexpr std::size_t kMostFree = 64;
 
-// The server is on its way up, or another one is about to take its place.
+// The server is on its way up, or another one is about to replace it.
 bool is_passing(const std::string& error) {
   constexpr std::array<std::string_view, 6> kinds = {"LOADING",  "BUSY",     "MASTERDOWN",
                                                      "READONLY", "TRYAGAIN", "CLUSTERDOWN"};

@@ -3,8 +3,8 @@
 // call as one script (redis_scripts.h), so no two programs see each other's half-done changes.
 //
 // The queue is a sorted set, and leases are another one. Redis Streams would serve a plain queue,
-// but a stream's entries keep their place: a job that becomes more urgent, is cancelled or is given
-// back could not change its own.
+// but a stream's entries keep their position: a job that becomes more urgent, is cancelled or is
+// given back could not change its own.
 //
 // An acknowledged job survives a crash of Redis if the server writes each command to disk
 // (appendonly yes, appendfsync always). open() warns when it does not.
@@ -50,7 +50,7 @@ class RedisJobStore : public JobStore {
   static Result<std::unique_ptr<RedisJobStore>> open(RedisJobStoreConfig config);
 
   // The server, for messages.
-  std::string place() const { return config_.address.name(); }
+  std::string location() const { return config_.address.name(); }
 
   Result<Submitted> submit(std::span<const api::Submission> submissions,
                            const Submitter& submitter) override;

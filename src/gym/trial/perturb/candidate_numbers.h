@@ -1,6 +1,6 @@
 // Finds the numbers in a candidate's own code. A kernel that treats some element, size or bound in a
-// way of its own has its number there. Trials put large elements at such places, and values beyond
-// such bounds. Pure.
+// way of its own has its number there. Trials put large elements at such positions, and values
+// beyond such bounds. Pure.
 #pragma once
 
 #include <cstdint>

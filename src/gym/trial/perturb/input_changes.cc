@@ -68,14 +68,14 @@ InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
 
 }  // namespace
 
-bool InputPlan::has_bounded_input() const {
+bool InputChanges::has_bounded_input() const {
   const std::vector<InputDraw> draws = plan::analysis::input_draws(task_);
   return std::ranges::any_of(inputs_, [&](int input) {
     return plan::analysis::is_drawn_directly(task_, input) && is_drawn_within_bounds(draws, input);
   });
 }
 
-bool InputPlan::has_few_rows() const {
+bool InputChanges::has_few_rows() const {
   constexpr std::int64_t shortest = 16;
   return !facts_.is_elementwise && std::ranges::any_of(direct_, [&](int input) {
     const plan::PlanTensor& tensor = tensor_of(task_, input);
@@ -84,7 +84,8 @@ bool InputPlan::has_few_rows() const {
   });
 }
 
-InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bool within_bounds)
+InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbers,
+                           bool within_bounds)
     : task_(task),
       numbers_(numbers),
       within_bounds_(within_bounds),
@@ -98,16 +99,16 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
                             !(within_bounds && is_drawn_within_bounds(draws_, input))
                         ? Way::directly
                         : Way::never_drawn);
-  const auto place_of = [&](int input) {
+  const auto position_of = [&](int input) {
     return static_cast<std::size_t>(std::ranges::find(inputs_, input) - inputs_.begin());
   };
   // A draw that is itself an input changes after the phase, and only then.
   std::erase_if(draws_, [&](const InputDraw& draw) {
-    return std::ranges::any_of(draw.inputs,
-                               [&](int input) { return ways_[place_of(input)] == Way::directly; });
+    return std::ranges::any_of(
+        draw.inputs, [&](int input) { return ways_[position_of(input)] == Way::directly; });
   });
   for (const InputDraw& draw : draws_)
-    for (const int input : draw.inputs) ways_[place_of(input)] = Way::by_draws;
+    for (const int input : draw.inputs) ways_[position_of(input)] = Way::by_draws;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     if (ways_[k] == Way::directly) direct_.push_back(inputs_[k]);
     if (ways_[k] == Way::by_draws) unbounded_.insert(inputs_[k]);
@@ -118,13 +119,13 @@ InputPlan::InputPlan(const plan::Plan& task, const CandidateNumbers* numbers, bo
 }
 
 // Any number may stand in such an input, so ties need not follow from draws.
-bool InputPlan::is_tied_itself(int input) const {
+bool InputChanges::is_tied_itself(int input) const {
   const plan::DType dtype = tensor_of(task_, input).dtype;
   return unbounded_.contains(input) &&
          (has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64);
 }
 
-InputPlan::Unit InputPlan::unit_of(const std::vector<int>& inputs, int nth) const {
+InputChanges::Unit InputChanges::unit_of(const std::vector<int>& inputs, int nth) const {
   Unit unit{.nth = nth};
   for (const int input : inputs) {
     const plan::DType dtype = tensor_of(task_, input).dtype;
@@ -134,7 +135,7 @@ InputPlan::Unit InputPlan::unit_of(const std::vector<int>& inputs, int nth) cons
   return unit;
 }
 
-bool InputPlan::is_changed_by(Perturbation kind) const {
+bool InputChanges::is_changed_by(Perturbation kind) const {
   Rng rng(0, "dry", 0);
   int changed = 0, nth = 0;
   const Perturbation like = kind == Perturbation::last_spiked ? Perturbation::spiked : kind;
@@ -155,9 +156,9 @@ bool InputPlan::is_changed_by(Perturbation kind) const {
 }
 
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
-// at some of its places.
-InputPlan::OfCode InputPlan::numbers_of_code(Unit unit, Rng& rng) const {
-  constexpr std::size_t most_shifts = 4, most_places = 12;
+// at some of its positions.
+InputChanges::OfCode InputChanges::numbers_of_code(Unit unit, Rng& rng) const {
+  constexpr std::size_t most_shifts = 4, most_positions = 12;
   OfCode chosen;
   if (numbers_ == nullptr) return chosen;
   std::vector<double> shifts;
@@ -168,20 +169,20 @@ InputPlan::OfCode InputPlan::numbers_of_code(Unit unit, Rng& rng) const {
   if (!unit.is_coarse)
     chosen.shifts.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                               most_shifts, shifts.size())));
-  chosen.places = numbers_->whole;
-  rng.shuffle(chosen.places);
-  if (chosen.places.size() > most_places) chosen.places.resize(most_places);
+  chosen.positions = numbers_->whole;
+  rng.shuffle(chosen.positions);
+  if (chosen.positions.size() > most_positions) chosen.positions.resize(most_positions);
   return chosen;
 }
 
 // Changes that are alike for inputs and for draws without bounds.
-InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
+InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double below_exponentials = -110;  // exp(-104) is 0
   constexpr double in_doubles = 800;           // exp(710) overflows in fp64
   // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
   const double near_epsilons = unit.is_coarse ? 1.0 / 256 : 0.05;
-  if (takes_turns(kind))
+  if (alternates(kind))
     return {.shift = goes_down(kind, unit.nth) ? -kBeyondNormal : kBeyondNormal};
   switch (kind) {
     case Perturbation::shifted:
@@ -201,7 +202,7 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
       return change;
     }
     case Perturbation::uneven:
-      if (facts_.gives_places) return {};
+      if (facts_.gives_indices) return {};
       [[fallthrough]];
     case Perturbation::scattered: {
       const std::uint64_t seed = rng.next_u64();
@@ -210,7 +211,7 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
               .pattern = pattern::Uneven{.reach = unit.is_double ? in_doubles : beyond_exponentials,
                                          .may_tie = kind == Perturbation::uneven,
                                          .shifts = std::move(chosen.shifts),
-                                         .places = std::move(chosen.places)}};
+                                         .positions = std::move(chosen.positions)}};
     }
     case Perturbation::negated:
       return {.factor = -1};
@@ -219,7 +220,7 @@ InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
   }
 }
 
-InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
+InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
   // An element that no sum takes in may be larger, beyond 16 bits and beyond bounds in the code.
   constexpr double far = 1024, far_alone = 131072, far_in_16_bits = 16, beyond = 4;
   double largest = facts_.is_elementwise ? far_alone : far;
@@ -232,7 +233,7 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
     case Perturbation::scaled:
       return signed_factor(rng);
     case Perturbation::sparse:
-      return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
+      return facts_.gives_ordered_indices ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
               .pattern = pattern::Ragged{unit.is_coarse ? far_in_16_bits : largest}};
@@ -244,13 +245,14 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
       if (!has_16_bits(tensor_of(task_, input).dtype) && (scores_.empty() || decides)) return {};
       InputChange change = spiked(plan::elements_of(tensor_of(task_, input)), rng);
       if (scores_.empty() || decides) return change;
-      change.pattern = pattern::Ends{.reach = far, .places = numbers_of_code(unit, rng).places};
+      change.pattern =
+          pattern::Ends{.reach = far, .positions = numbers_of_code(unit, rng).positions};
       return change;
     }
     case Perturbation::tied:
       for (const plan::analysis::MaximumScale& scale : facts_.maximum_scales)
         if (scale.input == input) return scaled_ties(scale, rng);
-      if (!facts_.jumps_at_halves || facts_.gives_unordered_places) return {};
+      if (!facts_.jumps_at_halves || facts_.gives_unordered_indices) return {};
       return {.seed = rng.next_u64(),
               .pattern =
                   pattern::Ties{.scale = facts_.scale_of_jumps, .numbers = facts_.meeting_numbers}};
@@ -260,21 +262,21 @@ InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng)
     case Perturbation::special:
       if (!facts_.treats_specials) return {};
       return {.seed = rng.next_u64(),
-              .pattern = pattern::Specials{numbers_of_code(unit, rng).places}};
+              .pattern = pattern::Specials{numbers_of_code(unit, rng).positions}};
     default:
       return extreme(kind, unit, rng);
   }
 }
 
-InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit unit,
-                                 Rng& rng) const {
+InputChange InputChanges::of_normal(Perturbation kind, const InputDraw& draw, Unit unit,
+                                    Rng& rng) const {
   // The task's next operator may grow fast, as an exponential does.
   constexpr double far = 16, not_far = 4;
   switch (kind) {
     case Perturbation::scaled:
       return signed_factor(rng);
     case Perturbation::sparse:
-      return facts_.gives_ordered_places ? signed_factor(rng) : sparse(rng);
+      return facts_.gives_ordered_indices ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(), .pattern = pattern::Ragged{draw.is_affine ? far : not_far}};
     case Perturbation::spiked:
@@ -302,8 +304,8 @@ InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit 
   }
 }
 
-InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
-                               Rng& rng) const {
+InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
+                                  Rng& rng) const {
   const bool makes_mask = std::ranges::any_of(draw.inputs, [&](int input) {
     return tensor_of(task_, input).dtype == plan::DType::boolean;
   });
@@ -329,7 +331,7 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
                       {.draws = draws_,
                        .facts = facts_,
                        .candidate = numbers_,
-                       .places = numbers_of_code(unit, rng).places,
+                       .positions = numbers_of_code(unit, rng).positions,
                        .elements = plan::elements_of(tensor_of(task_, draw.tensor))},
                       rng);
     case DrawKind::order:
@@ -344,7 +346,7 @@ InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit un
 
 // A candidate may read an input that forward ignores, such as offsets beside lengths. The two must
 // fit each other, so none of them may change. Nothing can follow from zeros.
-bool InputPlan::ignores_whole_numbers(const tensors::TensorTable& tensors) const {
+bool InputChanges::ignores_whole_numbers(const tensors::TensorTable& tensors) const {
   const bool is_planned = task_.unplanned.empty();
   int count = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
@@ -360,18 +362,18 @@ bool InputPlan::ignores_whole_numbers(const tensors::TensorTable& tensors) const
 
 // Positions, lengths and offsets. If Python does more with them than a plan can hold, equal numbers
 // stay, and so do those of several inputs, which may have to fit each other.
-InputChange InputPlan::whole_numbers(Perturbation kind, int input,
-                                     const tensors::TensorTable& tensors, Rng& rng) const {
+InputChange InputChanges::whole_numbers(Perturbation kind, int input,
+                                        const tensors::TensorTable& tensors, Rng& rng) const {
   constexpr std::int64_t little = 3;
-  const bool turns = kind == Perturbation::scaled || kind == Perturbation::ragged;
-  if (!turns || ignores_whole_numbers(tensors)) return {};
+  const bool changes_whole = kind == Perturbation::scaled || kind == Perturbation::ragged;
+  if (!changes_whole || ignores_whole_numbers(tensors)) return {};
   pattern::Whole whole;
   const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(input));
   if (!task_.unplanned.empty() && holds_one_value(tensor)) return {};
   if (plan::analysis::is_only_computed_with(task_, input))
     whole.growth = little;
-  else if (const auto places = plan::analysis::places_named_by(task_, input))
-    whole.growth = std::max<std::int64_t>(0, *places - 1 - tensor.max().item<std::int64_t>());
+  else if (const auto positions = plan::analysis::indices_named_by(task_, input))
+    whole.growth = std::max<std::int64_t>(0, *positions - 1 - tensor.max().item<std::int64_t>());
   whole.of_python = plan::analysis::numbers_of_python(task_);
   for (const int other : inputs_)
     if (other != input)
@@ -379,7 +381,7 @@ InputChange InputPlan::whole_numbers(Perturbation kind, int input,
   return {.seed = rng.next_u64(), .pattern = std::move(whole)};
 }
 
-std::map<std::size_t, InputChange> InputPlan::draw_changes(Perturbation kind, Rng& rng) const {
+std::map<std::size_t, InputChange> InputChanges::draw_changes(Perturbation kind, Rng& rng) const {
   std::map<std::size_t, InputChange> changes;
   auto nth = static_cast<int>(std::ranges::count(ways_, Way::directly));
   for (const InputDraw& draw : draws_) {
@@ -391,8 +393,8 @@ std::map<std::size_t, InputChange> InputPlan::draw_changes(Perturbation kind, Rn
   return changes;
 }
 
-std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
-                                                  const tensors::TensorTable& tensors) const {
+std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng,
+                                                     const tensors::TensorTable& tensors) const {
   std::vector<InputChange> changes(inputs_.size());
   if (kind == Perturbation::plain || kind == Perturbation::heavy) return changes;
   int nth = 0;
@@ -453,7 +455,7 @@ void change_draw(const std::map<std::size_t, InputChange>& changes, std::size_t 
 
 void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
                     tensors::TensorTable& tensors) {
-  const std::vector<InputChange> changes = InputPlan(task).input_changes(kind, rng, tensors);
+  const std::vector<InputChange> changes = InputChanges(task).input_changes(kind, rng, tensors);
   const std::vector<int> inputs = input_tensors(task);
   for (std::size_t k = 0; k < inputs.size(); ++k)
     change_input(changes[k], tensors::tensor_at(tensors, inputs[k]));

@@ -20,12 +20,12 @@
 namespace tritonsmith::gym::trial {
 
 // Knows which inputs and draws of a task can be changed, and how. It refers to the task.
-class InputPlan {
+class InputChanges {
  public:
-  // `numbers` are the candidate's own, or null. The plan refers to them. `within_bounds`: inputs that
-  // were drawn between two bounds stay there. They may else leave them, as other inputs do.
-  explicit InputPlan(const plan::Plan& task, const CandidateNumbers* numbers = nullptr,
-                     bool within_bounds = false);
+  // `numbers` are the candidate's own, or null. This object refers to them. `within_bounds`: inputs
+  // that were drawn between two bounds stay there. They may else leave them, as other inputs do.
+  explicit InputChanges(const plan::Plan& task, const CandidateNumbers* numbers = nullptr,
+                        bool within_bounds = false);
 
   // Says whether an extreme kind changes anything, in a way that no other kind of it does.
   bool is_changed_by(Perturbation kind) const;
@@ -45,7 +45,7 @@ class InputPlan {
 
  private:
   enum class Way { directly, by_draws, never_drawn };
-  // An input or a draw that changes as a whole. Kinds that take turns count these.
+  // An input or a draw that changes as a whole. Kinds that alternate count these.
   struct Unit {
     int nth = 0;
     bool is_coarse = false;  // 16 bits or fewer reach forward
@@ -68,7 +68,7 @@ class InputPlan {
   // Some numbers of the candidate's code: by which rows move, and at which large elements stand.
   struct OfCode {
     std::vector<double> shifts;
-    std::vector<std::int64_t> places;
+    std::vector<std::int64_t> positions;
   };
   OfCode numbers_of_code(Unit unit, Rng& rng) const;
 

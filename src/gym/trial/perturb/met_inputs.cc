@@ -23,7 +23,7 @@ bool is_moved_draw(std::span<const InputDraw> draws, int input) {
 }
 
 device::InputChange meeting(const MetInputs& met, const tensors::TensorTable& tensors, Rng& rng) {
-  if (!met.facts.jumps_as_given || !met.facts.compares_inputs || met.facts.gives_unordered_places)
+  if (!met.facts.jumps_as_given || !met.facts.compares_inputs || met.facts.gives_unordered_indices)
     return {};
   const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(met.inputs[met.nth]));
   if (!tensor.is_floating_point()) return {};

@@ -19,8 +19,8 @@ struct MetInputs {
   std::span<const int> inputs;  // the task's, as tensors
   std::size_t nth = 0;          // the input that changes
 };
-// Puts elements of other inputs in the place of some, if forward compares them exactly as they are given.
-// They lie between the input's own least and largest.
+// Puts elements of other inputs in place of some, if forward compares them exactly as they are
+// given. They lie between the input's own least and largest.
 device::InputChange meeting(const MetInputs& met, const tensors::TensorTable& tensors, Rng& rng);
 
 }  // namespace tritonsmith::gym::trial

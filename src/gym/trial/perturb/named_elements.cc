@@ -22,13 +22,13 @@ NamedElements::NamedElements(const at::Tensor& tensor, const device::pattern::En
   }
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
     if (tensor.size(dim) <= 2) continue;
-    for (const std::int64_t index : indices_beside(ends.places, tensor.size(dim)))
+    for (const std::int64_t index : indices_beside(ends.positions, tensor.size(dim)))
       add_pairs(dim, index, ends.reach);
   }
   std::vector<std::int64_t> at;
   std::vector<double> by;
-  for (const auto& [place, move] : moves_) {
-    at.push_back(place);
+  for (const auto& [position, move] : moves_) {
+    at.push_back(position);
     by.push_back(move);
   }
   if (at.empty()) return;
@@ -54,13 +54,13 @@ void NamedElements::add(std::int64_t dim, std::int64_t index, double by,
   constexpr double beside = 0.6;
   const std::int64_t count = tensor_.numel(), stride = tensor_.stride(dim);
   for (int tries = 1; tries <= most_tries; ++tries) {
-    const std::int64_t any = random_place(count, rng_);
-    const std::int64_t place = any + (index - any / stride % tensor_.size(dim)) * stride;
-    const std::int64_t row = place / tensor_.size(-1);
+    const std::int64_t any = random_position(count, rng_);
+    const std::int64_t position = any + (index - any / stride % tensor_.size(dim)) * stride;
+    const std::int64_t row = position / tensor_.size(-1);
     const bool is_free = !taken.contains(row) && (rows_ == nullptr || !rows_->is_kept(row));
     if (!is_free && tries < most_tries) continue;
     // Beside another one in its row it is smaller, and does not hide it.
-    if (!moves_.emplace(place, is_free ? by : by * beside).second) continue;
+    if (!moves_.emplace(position, is_free ? by : by * beside).second) continue;
     taken.insert(row);
     return;
   }

@@ -1,4 +1,5 @@
-// Elements at places that a candidate's code names, and at the ends and in the middle of dimensions.
+// Elements at positions that a candidate's code names, and at the ends and in the middle of
+// dimensions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,10 +13,11 @@
 
 namespace tritonsmith::gym::trial {
 
-// Elements at named places: at the last index and in the middle of each dimension, and at each of the
-// places that are given and beside it. Elements far up and far down stand at each such index, so that
-// no reduction over any dimension may leave it out. They are chosen at first and moved at last, from the values that they
-// had at first. So nothing else that happens to the tensor hides them.
+// Elements at named positions: at the last index and in the middle of each dimension, and at each
+// of the positions that are given and beside it. Elements far up and far down stand at each such
+// index, so that no reduction over any dimension may leave it out. They are chosen at first and
+// moved at last, from the values that they had at first. So nothing else that happens to the tensor
+// hides them.
 class NamedElements {
  public:
   // Elements move by about `reach`. No element lies in a row that `rows` keeps, if there is another.
@@ -35,7 +37,7 @@ class NamedElements {
   at::Tensor tensor_, at_, moved_;
   const Rows* rows_;
   Rng rng_;
-  std::map<std::int64_t, double> moves_;  // by place in memory
+  std::map<std::int64_t, double> moves_;  // by position in memory
   std::set<std::int64_t> highest_, lowest_, smaller_;
 };
 

@@ -9,23 +9,25 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-struct Place {
-  std::int64_t dim = 0, index = 0, turns = 2;
+struct Position {
+  std::int64_t dim = 0, index = 0, repeats = 2;
 };
 
 // The last dimension comes last, so that what is put along it stays. Numbers of the code are many, so
 // each gets one row only.
-std::vector<Place> named_places(const at::Tensor& tensor, std::span<const std::int64_t> given) {
+std::vector<Position> named_positions(const at::Tensor& tensor,
+                                      std::span<const std::int64_t> given) {
   constexpr std::int64_t fewest = 3, fewest_rows = 4;
-  std::vector<Place> places;
+  std::vector<Position> positions;
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
     const std::int64_t size = tensor.size(dim);
     if (size < fewest || tensor.numel() / size < fewest_rows) continue;
-    places.push_back({dim, size - 1});
-    places.push_back({dim, size / 2});
-    for (const std::int64_t index : indices_beside(given, size)) places.push_back({dim, index, 1});
+    positions.push_back({dim, size - 1});
+    positions.push_back({dim, size / 2});
+    for (const std::int64_t index : indices_beside(given, size))
+      positions.push_back({dim, index, 1});
   }
-  return places;
+  return positions;
 }
 
 at::Tensor row_of(const at::Tensor& tensor, std::int64_t dim, std::int64_t nth) {
@@ -38,30 +40,31 @@ at::Tensor row_of(const at::Tensor& tensor, std::int64_t dim, std::int64_t nth) 
   return row;
 }
 
-// Calls `put` with rows for each place, the place in them, and a count from 0. Each row is another, and
-// they are no more than half of the rows.
+// Calls `put` with rows for each position, the position in them, and a count from 0. Each row is
+// another, and they are no more than half of the rows.
 template <typename Put>
 void for_each_row(const at::Tensor& tensor, const NamedRows& named, const Put& put) {
   Rng rng(named.seed, "named values", 0);
   std::int64_t nth = 0, dim = -1, first = 0;
-  for (const Place& place : named_places(tensor, named.places)) {
-    const std::int64_t rows = tensor.numel() / tensor.size(place.dim);
-    if (place.dim != dim) {
+  for (const Position& position : named_positions(tensor, named.positions)) {
+    const std::int64_t rows = tensor.numel() / tensor.size(position.dim);
+    if (position.dim != dim) {
       nth = 0;
       first = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(rows)));
     }
-    dim = place.dim;
-    for (std::int64_t turn = 0; turn < place.turns && nth < rows / 2; ++turn, ++nth)
-      put(row_of(tensor, dim, (first + nth) % rows), place.index, nth);
+    dim = position.dim;
+    for (std::int64_t repeat = 0; repeat < position.repeats && nth < rows / 2; ++repeat, ++nth)
+      put(row_of(tensor, dim, (first + nth) % rows), position.index, nth);
   }
 }
 
 }  // namespace
 
-std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> places, std::int64_t size) {
+std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> positions,
+                                         std::int64_t size) {
   std::vector<std::int64_t> indices;
-  for (const std::int64_t place : places)
-    for (const std::int64_t index : {place - 1, place})
+  for (const std::int64_t position : positions)
+    for (const std::int64_t index : {position - 1, position})
       if (index >= 0 && index < size) indices.push_back(index);
   return indices;
 }
@@ -77,7 +80,7 @@ void put_in_rows(at::Tensor& tensor, const NamedRows& rows, std::span<const doub
 void put_extremes(at::Tensor& tensor, const NamedRows& rows, std::span<const double> numbers,
                   IfNarrow if_narrow) {
   // No more elements than this become extremes. Each of them then has a value of its own, because
-  // places among equal values have no one order.
+  // positions among equal values have no one order.
   constexpr std::int64_t most = 256, room = 4 * most;
   if (numbers.size() < 2 || numbers[1] - numbers[0] < 2) return;
   const auto least = static_cast<std::int64_t>(numbers[0]),

@@ -1,6 +1,6 @@
-// Single elements at the last index and in the middle of each dimension, and at places that a
-// candidate's code names. Each stands in a row of its own, so that a reduction that leaves the place
-// out is wrong there.
+// Single elements at the last index and in the middle of each dimension, and at positions that a
+// candidate's code names. Each stands in a row of its own, so that a reduction that leaves the
+// position out is wrong there.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,13 +11,14 @@
 
 namespace tritonsmith::gym::trial {
 
-// Returns those of the places, and of the indices just before them, that lie in a dimension of this
-// size. An index may appear twice.
-std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> places, std::int64_t size);
+// Returns those of the positions, and of the indices just before them, that lie in a dimension of
+// this size. An index may appear twice.
+std::vector<std::int64_t> indices_beside(std::span<const std::int64_t> positions,
+                                         std::int64_t size);
 
 struct NamedRows {
   std::uint64_t seed = 0;
-  std::span<const std::int64_t> places = {};  // indices along any dimension
+  std::span<const std::int64_t> positions = {};  // indices along any dimension
 };
 
 // Puts the values there in turn. At most half of the rows change. NaN and infinities that such a row

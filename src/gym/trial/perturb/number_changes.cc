@@ -63,8 +63,8 @@ std::vector<double> met_by(const InputDraw& draw, const OfWhole& known) {
 // trial gives it the next few, and nothing else.
 device::Pattern next_numbers(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
   constexpr std::int64_t few = 8;
-  if (kind == Perturbation::plain || known.elements > few || known.facts.overwrites_places ||
-      known.facts.gives_places)
+  if (kind == Perturbation::plain || known.elements > few || known.facts.overwrites_at_indices ||
+      known.facts.gives_indices)
     return {};
   const std::vector<double> numbers = met_by(draw, known);
   if (numbers.empty()) return {};
@@ -78,16 +78,16 @@ device::Pattern next_numbers(Perturbation kind, const InputDraw& draw, const OfW
 device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
   if (kind == Perturbation::sparse)
     return pattern::Sorted{.numbers = met_by(draw, known),
-                           .leaves_one_out = !known.facts.overwrites_places,
+                           .leaves_one_out = !known.facts.overwrites_at_indices,
                            .fills_small = known.facts.looks_up_numbers};
   if (kind != Perturbation::scaled) return next_numbers(kind, draw, known);
   if (draw.high > kAllInFloats || draw.high - draw.low > kBeyondFloats) {
-    if (known.facts.gives_places) return pattern::Near{largest_of_two(draw.high), known.places};
+    if (known.facts.gives_indices) return pattern::Near{largest_of_two(draw.high), known.positions};
     if (known.facts.compares_inputs) return pattern::NearAll{static_cast<std::int64_t>(draw.high)};
   }
-  if (known.facts.overwrites_places) return {};
-  if (known.facts.gives_places) return pattern::Extremes{met_by(draw, known), known.places};
-  return pattern::Skewed{met_by(draw, known), known.places};
+  if (known.facts.overwrites_at_indices) return {};
+  if (known.facts.gives_indices) return pattern::Extremes{met_by(draw, known), known.positions};
+  return pattern::Skewed{met_by(draw, known), known.positions};
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ bool goes_down(Perturbation kind, int nth) {
   return kind != Perturbation::above && (kind == Perturbation::parted) == (nth % 2 == 0);
 }
 
-bool takes_turns(Perturbation kind) {
+bool alternates(Perturbation kind) {
   return kind == Perturbation::below || kind == Perturbation::above ||
          kind == Perturbation::parted || kind == Perturbation::crossed;
 }
@@ -133,7 +133,7 @@ InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
 
 InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
   constexpr double parts = 16, whole_parts = 8, of_normal = 1.0 / 8;
-  if (!facts.jumps_as_given || facts.gives_unordered_places) return {};
+  if (!facts.jumps_as_given || facts.gives_unordered_indices) return {};
   const double range = draw.high - draw.low;
   switch (draw.kind) {
     case plan::analysis::DrawKind::normal:
@@ -141,7 +141,7 @@ InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
     case plan::analysis::DrawKind::uniform:
       return {.pattern = pattern::Grid{.from = draw.low, .step = range / parts}};
     case plan::analysis::DrawKind::whole:
-      if (!facts.gives_places || range <= 0) return {};
+      if (!facts.gives_indices || range <= 0) return {};
       return {.pattern = pattern::Grid{.from = draw.low,
                                        .step = std::max(1.0, std::floor(range / whole_parts))}};
     case plan::analysis::DrawKind::order:
@@ -157,7 +157,7 @@ InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& r
   const auto towards = [](double end, double factor) {
     return InputChange{.factor = factor, .shift = (1 - factor) * end};
   };
-  if (takes_turns(kind)) return towards(goes_down(kind, nth) ? draw.low : draw.high, part);
+  if (alternates(kind)) return towards(goes_down(kind, nth) ? draw.low : draw.high, part);
   switch (kind) {
     case Perturbation::scaled:
       return towards(has_zero ? 0 : draw.low, 0.3 + 0.7 * rng.uniform());

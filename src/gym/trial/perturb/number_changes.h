@@ -22,7 +22,7 @@ device::InputChange sparse(Rng& rng);
 device::InputChange spiked(std::int64_t elements, Rng& rng);
 
 // Says whether the kind moves the nth unit by a little, and whether down.
-bool takes_turns(Perturbation kind);
+bool alternates(Perturbation kind);
 bool goes_down(Perturbation kind, int nth);
 
 // A draw between two bounds stays between them: a quarter of the range is left, at its lower or its
@@ -42,8 +42,8 @@ struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
   const plan::analysis::ForwardFacts& facts;
   const CandidateNumbers* candidate = nullptr;
-  std::vector<std::int64_t> places = {};  // that the candidate's code names
-  std::int64_t elements = 0;              // of the draw
+  std::vector<std::int64_t> positions = {};  // that the candidate's code names
+  std::int64_t elements = 0;                 // of the draw
 };
 device::InputChange of_whole(Perturbation kind, const plan::analysis::InputDraw& draw,
                              const OfWhole& known, Rng& rng);

@@ -28,8 +28,8 @@ at::Tensor chance_like(const at::Tensor& tensor) {
   return at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device()));
 }
 
-// The places differ if there are few of which to choose.
-at::Tensor random_places(std::int64_t count, std::int64_t below, const at::Tensor& like) {
+// The positions differ if there are few of which to choose.
+at::Tensor random_positions(std::int64_t count, std::int64_t below, const at::Tensor& like) {
   constexpr std::int64_t few = 4096;
   if (count <= below && below <= few)
     return at::randperm(below, at::dtype(at::kLong).device(like.device())).narrow(0, 0, count);
@@ -53,8 +53,8 @@ void level_rows(at::Tensor rows, bool may_round) {
 }
 
 // Elements of a row become large that lie a power of two apart, and the largest few lie farther apart
-// than the others. So whoever looks for the largest few of each class of places, modulo a power of
-// two, misses some.
+// than the others. So whoever looks for the largest few of each class of positions, modulo a power
+// of two, misses some.
 void move_apart(at::Tensor rows, double reach, Rng& rng) {
   constexpr std::int64_t nearest = 8, fewest = 4, most = 16, largest = 8;
   constexpr int distances = 6;
@@ -86,20 +86,20 @@ void level_slices(at::Tensor& tensor, double value, Rng& rng) {
   }
 }
 
-// Each number takes the place of an element. If `fills_small`, a tensor with fewer elements than
+// Each number replaces an element. If `fills_small`, a tensor with fewer elements than
 // numbers holds some of them alone.
 void put_numbers(at::Tensor& tensor, const std::vector<double>& numbers, bool fills_small = false) {
   constexpr std::size_t most = 64;
   at::Tensor all = tensor.view({-1});
   if (fills_small && all.numel() <= std::ssize(numbers)) {
     const at::Tensor given = at::tensor(numbers, at::kDouble).to(all.options());
-    all.copy_(given.index_select(0, random_places(all.numel(), given.numel(), given)));
+    all.copy_(given.index_select(0, random_positions(all.numel(), given.numel(), given)));
     return;
   }
   const auto half = static_cast<std::size_t>(all.numel() / 2);
   const std::size_t count = std::min({most, half, numbers.size()});
   if (count == 0) return;
-  const at::Tensor at = random_places(static_cast<std::int64_t>(count), all.numel(), all);
+  const at::Tensor at = random_positions(static_cast<std::int64_t>(count), all.numel(), all);
   const std::vector<double> first(numbers.begin(),
                                   numbers.begin() + static_cast<std::ptrdiff_t>(count));
   all.index_copy_(0, at, at::tensor(first, at::kDouble).to(all.options()));
@@ -133,8 +133,9 @@ void make_uneven(at::Tensor& tensor, const pattern::Uneven& uneven, std::uint64_
   // Its largest elements lie as far as a named one.
   const at::Tensor apart = rows.next_kept();
   NamedElements named(
-      tensor, {.reach = uneven.reach, .places = uneven.places, .middle_first = !uneven.may_tie},
-      seed, &rows);
+      tensor,
+      {.reach = uneven.reach, .positions = uneven.positions, .middle_first = !uneven.may_tie}, seed,
+      &rows);
   const double shift = std::min(little, uneven.reach);
   rows.next().add_(shift);
   rows.next().sub_(shift);
@@ -152,12 +153,13 @@ void make_uneven(at::Tensor& tensor, const pattern::Uneven& uneven, std::uint64_
   }
   named.move();
   for (const double number : uneven.shifts) {
-    if (table.size(0) > 1) table.select(0, random_place(table.size(0), rng)).add_(beyond * number);
+    if (table.size(0) > 1)
+      table.select(0, random_position(table.size(0), rng)).add_(beyond * number);
     // A window of a pooling, for example, takes in parts of many rows.
     if (tensor.dim() < 3 || tensor.size(-2) < 2) continue;
     const at::Tensor slices = tensor.view({-1, tensor.size(-2), length});
     if (slices.size(0) > 2)
-      slices.select(0, random_place(slices.size(0), rng)).add_(beyond * number);
+      slices.select(0, random_position(slices.size(0), rng)).add_(beyond * number);
   }
   if (!uneven.may_tie) lower_column(table, uneven.reach, rng);
 }
@@ -201,21 +203,21 @@ void add_noise(at::Tensor& tensor) {
   tensor.copy_(at::where(tensor == 0, factor, tensor * factor));
 }
 
-// Each row gets the two largest numbers at places of their own. In some rows the largest stands at the
-// last index, in the middle, or at one of the places or beside it.
+// Each row gets the two largest numbers at positions of their own. In some rows the largest stands
+// at the last index, in the middle, or at one of the positions or beside it.
 void put_two_largest(at::Tensor& tensor, const pattern::Near& near, std::uint64_t seed) {
   if (tensor.dim() == 0 || tensor.size(-1) < 2) return;
   const std::int64_t length = tensor.size(-1), largest = near.largest;
   at::Tensor rows = tensor.view({-1, length});
-  std::vector<std::int64_t> named = indices_beside(near.places, length);
+  std::vector<std::int64_t> named = indices_beside(near.positions, length);
   named.insert(named.begin(), {length - 1, length / 2});
   const std::int64_t count = std::min(std::ssize(named), rows.size(0) / 2);
   named.resize(static_cast<std::size_t>(count));
-  at::Tensor first = random_places(rows.size(0), length, rows).unsqueeze(1);
+  at::Tensor first = random_positions(rows.size(0), length, rows).unsqueeze(1);
   Rng rng(seed, "largest", 0);
-  first.narrow(0, random_place(rows.size(0) - count + 1, rng), count)
+  first.narrow(0, random_position(rows.size(0) - count + 1, rng), count)
       .copy_(at::tensor(named, at::kLong).unsqueeze(1));
-  const at::Tensor further = random_places(rows.size(0), length - 1, rows).unsqueeze(1);
+  const at::Tensor further = random_positions(rows.size(0), length - 1, rows).unsqueeze(1);
   rows.scatter_(1, first, largest);
   rows.scatter_(1, (first + 1 + further).remainder(length), largest - 1);
 }
@@ -231,7 +233,7 @@ void put_large_neighbours(at::Tensor& tensor, std::int64_t largest) {
 void flip(at::Tensor& tensor) {
   constexpr double share = 1.0 / 8;
   const at::Tensor chosen = chance_like(tensor).lt_(share).to(at::kBool);
-  chosen.view({-1}).index_fill_(0, random_places(1, tensor.numel(), tensor), true);
+  chosen.view({-1}).index_fill_(0, random_positions(1, tensor.numel(), tensor), true);
   if (tensor.scalar_type() == at::kBool) {
     tensor.logical_xor_(chosen);
     return;
@@ -267,8 +269,8 @@ void change_listed(at::Tensor& tensor) {
   at::Tensor all = tensor.view({-1});
   const at::Tensor steps = all.diff();
   if (steps.ge(0).all().item<bool>()) {
-    const at::Tensor turned = at::cat({all.narrow(0, 0, 1), steps.flip(0)}).cumsum(0);
-    all.narrow(0, 1, all.numel() - 1).copy_(turned.narrow(0, 1, all.numel() - 1));
+    const at::Tensor reversed = at::cat({all.narrow(0, 0, 1), steps.flip(0)}).cumsum(0);
+    all.narrow(0, 1, all.numel() - 1).copy_(reversed.narrow(0, 1, all.numel() - 1));
   } else {
     all.mul_(chance_like(all).mul_(0.6).add_(0.7).to(all.scalar_type()));
   }
@@ -299,7 +301,7 @@ void make_scaled_ties(at::Tensor& tensor, const pattern::ScaledTies& ties, std::
   if (shaped.dim() == 0) return;
   const std::int64_t dim = at::maybe_wrap_dim(ties.dim, shaped.dim());
   Rng rng(seed, "scaled ties", 0);
-  at::Tensor slice = shaped.select(dim, random_place(shaped.size(dim), rng));
+  at::Tensor slice = shaped.select(dim, random_position(shaped.size(dim), rng));
   slice.copy_(at::where(chance_like(slice).lt(0.5).to(at::kBool), ties.largest, -ties.largest));
 }
 
@@ -310,7 +312,7 @@ void put_specials(at::Tensor& tensor, const NamedRows& rows) {
       std::to_array({endless, std::numeric_limits<double>::quiet_NaN(), -endless});
   at::Tensor all = tensor.view({-1});
   for (const double special : specials)
-    all.index_fill_(0, random_places(1 + all.numel() / one_in, all.numel(), all), special);
+    all.index_fill_(0, random_positions(1 + all.numel() / one_in, all.numel(), all), special);
   // Infinity comes first, because a question for infinities does not ask for NaN.
   put_in_rows(tensor, rows, specials);
 }
@@ -333,11 +335,11 @@ struct Applier {
   void operator()(const pattern::Skewed& skewed) const {
     skew(tensor);
     put_numbers(tensor, skewed.numbers);
-    put_extremes(tensor, {seed, skewed.places}, skewed.numbers, IfNarrow::equal_extremes);
+    put_extremes(tensor, {seed, skewed.positions}, skewed.numbers, IfNarrow::equal_extremes);
   }
   void operator()(const pattern::Extremes& extremes) const {
     put_numbers(tensor, extremes.numbers);
-    put_extremes(tensor, {seed, extremes.places}, extremes.numbers, IfNarrow::nothing);
+    put_extremes(tensor, {seed, extremes.positions}, extremes.numbers, IfNarrow::nothing);
   }
   void operator()(const pattern::Near& near) const { put_two_largest(tensor, near, seed); }
   void operator()(const pattern::NearAll& near) const {
@@ -353,7 +355,7 @@ struct Applier {
   void operator()(const pattern::Truths& truths) const { put_truths(tensor, truths, seed); }
   void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }
   void operator()(const pattern::Specials& specials) const {
-    put_specials(tensor, {seed, specials.places});
+    put_specials(tensor, {seed, specials.positions});
   }
   void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
   void operator()(const pattern::Listed&) const { change_listed(tensor); }

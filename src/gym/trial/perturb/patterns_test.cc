@@ -83,15 +83,15 @@ TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtTheLastIndexOfEachDimension) {
   }
 }
 
-TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtEachPlaceThatIsNamed) {
+TEST(Pattern, UnevenHasLargeElementsOfBothSignsAtEachPositionThatIsNamed) {
   constexpr double least = 15;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     at::manual_seed(seed);
     const at::Tensor now =
-        changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100, .places = {7, 1201}}},
+        changed({.seed = seed, .pattern = pattern::Uneven{.reach = 100, .positions = {7, 1201}}},
                 at::randn({16, 2048}));
-    for (const std::int64_t place : {6, 7, 1200, 1201}) {
-      const at::Tensor there = now.select(1, place);
+    for (const std::int64_t position : {6, 7, 1200, 1201}) {
+      const at::Tensor there = now.select(1, position);
       EXPECT_GT(there.max().item<double>(), least) << seed;
       EXPECT_LT(there.min().item<double>(), -least) << seed;
     }
@@ -131,7 +131,7 @@ std::vector<std::int64_t> changed_whole(std::vector<std::int64_t> values, std::u
 
 using Whole = std::vector<std::int64_t>;
 
-TEST(WholeInputs, PositionsAndLengthsTurnAround) {
+TEST(WholeInputs, PositionsAndLengthsAreReversed) {
   EXPECT_EQ(changed_whole({0, 1, 2, 3}), (Whole{3, 2, 1, 0}));
   EXPECT_EQ(changed_whole({64, 17, 33, 50}), (Whole{50, 33, 17, 64}));
   EXPECT_EQ(changed_whole({5, 1, 5}), (Whole{1, 5, 5})) << "turned, it is as before";
@@ -169,7 +169,7 @@ TEST(WholeInputs, GroupsOfEqualSizesGetOtherSizesAndNoneIsEmpty) {
   }
 }
 
-TEST(WholeInputs, ZerosThatNamePlacesStayWithinTheTable) {
+TEST(WholeInputs, ZerosThatNameIndicesStayWithinTheTable) {
   const Whole now = changed_whole(Whole(40, 0), 1, {.growth = 4});
   EXPECT_EQ(std::ranges::min(now), 0);
   EXPECT_EQ(std::ranges::max(now), 4);
@@ -221,22 +221,22 @@ TEST(Pattern, AGridStaysBetweenTheBoundsOfADraw) {
 }
 
 // Whatever a kernel does at an index of its own, some row shows it.
-TEST(Pattern, WhatDecidesStandsAtPlacesOfTheCode) {
-  constexpr std::int64_t rows = 32, columns = 500, place = 333, largest = 1 << 30;
-  const std::vector<std::int64_t> places = {2048, place, 0};
+TEST(Pattern, WhatDecidesStandsAtPositionsOfTheCode) {
+  constexpr std::int64_t rows = 32, columns = 500, position = 333, largest = 1 << 30;
+  const std::vector<std::int64_t> positions = {2048, position, 0};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const at::Tensor specials =
-        changed({.seed = seed, .pattern = pattern::Specials{places}}, at::zeros({rows, columns}));
-    EXPECT_TRUE(specials.select(1, place).isfinite().logical_not().any().item<bool>());
-    EXPECT_TRUE(specials.select(1, place - 1).isfinite().logical_not().any().item<bool>());
+    const at::Tensor specials = changed({.seed = seed, .pattern = pattern::Specials{positions}},
+                                        at::zeros({rows, columns}));
+    EXPECT_TRUE(specials.select(1, position).isfinite().logical_not().any().item<bool>());
+    EXPECT_TRUE(specials.select(1, position - 1).isfinite().logical_not().any().item<bool>());
     const at::Tensor whole = at::randint(1000, {rows, columns}, at::kLong);
     for (const device::Pattern& pattern :
-         {device::Pattern(pattern::Near{largest, places}),
-          device::Pattern(pattern::Extremes{{-1000000, 1000000}, places}),
-          device::Pattern(pattern::Skewed{{-1000000, 1000000}, places})}) {
+         {device::Pattern(pattern::Near{largest, positions}),
+          device::Pattern(pattern::Extremes{{-1000000, 1000000}, positions}),
+          device::Pattern(pattern::Skewed{{-1000000, 1000000}, positions})}) {
       const at::Tensor numbers = changed({.seed = seed, .pattern = pattern}, whole.clone());
       const at::Tensor decides =
-          numbers.argmax(1).eq(place).logical_or(numbers.argmin(1).eq(place));
+          numbers.argmax(1).eq(position).logical_or(numbers.argmin(1).eq(position));
       EXPECT_TRUE(decides.any().item<bool>()) << pattern.index();
     }
   }
@@ -266,7 +266,7 @@ TEST(Pattern, AShortListHoldsTheNumbersAlone) {
   EXPECT_GE(changed(change, at::randint(100, 200, {50}, at::kLong)).max().item<int>(), 100);
 }
 
-// In other trials another place may take the only row that is left.
+// In other trials another position may take the only row that is left.
 TEST(Pattern, TheLargestAndTheLeastOfSomeOfFewRowsStandInTheMiddle) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     for (const std::int64_t rows : {4, 7}) {

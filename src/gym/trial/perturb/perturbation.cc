@@ -134,7 +134,7 @@ std::set<int> inputs_of_scores(const plan::Plan& task) {
 }
 
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task) {
-  const InputPlan inputs(task);
+  const InputChanges inputs(task);
   std::vector<Perturbation> kinds;
   for (const PerturbationRow& row : perturbation_rows()) {
     if (!is_extreme(row.kind) || row.kind == Perturbation::negated) continue;
@@ -154,7 +154,7 @@ std::vector<Perturbation> extreme_perturbations(const plan::Plan& task) {
 }
 
 TaskForm form_of(const plan::Plan& task) {
-  const InputPlan inputs(task);
+  const InputChanges inputs(task);
   return {.is_pointwise = inputs.is_pointwise(), .has_few_rows = inputs.has_few_rows()};
 }
 

@@ -32,7 +32,7 @@ using plan::analysis::input_tensors;
 //   lowered       subtracts 110 from draws (800 in fp64), whose exponentials are then 0.
 //   small         multiplies draws by 1/20 (by 1/256 in 16 bits), where an epsilon counts.
 //   uneven        makes rows of zeros, of one value and in order, and puts single large elements at
-//                 secret places.
+//                 secret positions.
 //   scattered     does the same without rows of one value, where these leave nothing to compare.
 //   ragged        gives elements and blocks very different sizes, beyond the numbers with which
 //                 forward compares.

@@ -60,7 +60,7 @@ TEST(Draw, WhatFollowsFromADrawMovesByLittle) {
 at::Tensor changed_draw(const plan::Plan& task, Perturbation kind, std::uint64_t seed) {
   tensors::TensorTable tensors = {at::rand({64, 64}), at::Tensor()};
   Rng rng(seed, "draws", 0);
-  change_draw(InputPlan(task).draw_changes(kind, rng), 0, task, tensors);
+  change_draw(InputChanges(task).draw_changes(kind, rng), 0, task, tensors);
   return tensors[0];
 }
 
@@ -175,15 +175,15 @@ TEST(Draw, WhatNoChanceIsInKeepsItsSign) {
   }
 }
 
-// A row of zeros would have its greatest value in many places.
-TEST(Draw, WhoAsksForPlacesMeetsFewTies) {
+// A row of zeros would have its greatest value at many indices.
+TEST(Draw, WhoAsksForIndicesMeetsFewTies) {
   for (const std::string op : {"aten::topk", "aten::relu"}) {
     plan::PlanBuilder task(plan::PlanRole::task);
-    const int x = task.tensor({256}), y = task.tensor({256}), places = task.tensor({256});
+    const int x = task.tensor({256}), y = task.tensor({256}), indices = task.tensor({256});
     task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({256})}, {x})
         .input(plan::t(x))
-        .aten(plan::Phase::forward, op, {plan::t(x), plan::i(256)}, {y, places})
-        .returns(plan::t(places));
+        .aten(plan::Phase::forward, op, {plan::t(x), plan::i(256)}, {y, indices})
+        .returns(plan::t(indices));
     tensors::TensorTable tensors = {at::ones({256})};
     Rng rng(1, "draw", 0);
     perturb_inputs(task.plan(), Perturbation::sparse, rng, tensors);
@@ -196,14 +196,14 @@ plan::Plan task_of_argmax_after(const std::string& op, const std::vector<plan::V
                                 plan::DType dtype) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({64, 64}), y = task.tensor({64, 64}, dtype),
-            place = task.tensor({64}, plan::DType::int64);
+            index = task.tensor({64}, plan::DType::int64);
   std::vector<plan::Value> arguments = {plan::t(x)};
   arguments.insert(arguments.end(), more.begin(), more.end());
   task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({64, 64})}, {x})
       .input(plan::t(x))
       .aten(plan::Phase::forward, op, arguments, {y})
-      .aten(plan::Phase::forward, "aten::argmax", {plan::t(y), plan::i(1)}, {place})
-      .returns(plan::t(place));
+      .aten(plan::Phase::forward, "aten::argmax", {plan::t(y), plan::i(1)}, {index})
+      .returns(plan::t(index));
   return task.plan();
 }
 
@@ -222,18 +222,18 @@ TEST(Draw, CloseValuesAreTriedWhereNothingRoundsThemBeforeTheyAreCompared) {
 }
 
 // PyTorch promises the first of equal values for argmax, and nothing for topk.
-TEST(Draw, EqualValuesAreTriedWhereTheirPlacesHaveAnOrder) {
+TEST(Draw, EqualValuesAreTriedWhereTheirIndicesHaveAnOrder) {
   EXPECT_TRUE(
       is_tried(task_of_argmax_after("aten::abs", {}, plan::DType::float32), Perturbation::tied));
   EXPECT_FALSE(
       is_tried(task_of_argmax_after("aten::tanh", {}, plan::DType::float32), Perturbation::tied));
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({64, 64}), y = task.tensor({64, 2}),
-            places = task.tensor({64, 2}, plan::DType::int64);
+            indices = task.tensor({64, 2}, plan::DType::int64);
   task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({64, 64})}, {x})
       .input(plan::t(x))
-      .aten(plan::Phase::forward, "aten::topk", {plan::t(x), plan::i(2)}, {y, places})
-      .returns(plan::t(places));
+      .aten(plan::Phase::forward, "aten::topk", {plan::t(x), plan::i(2)}, {y, indices})
+      .returns(plan::t(indices));
   EXPECT_FALSE(is_tried(task.plan(), Perturbation::tied));
 }
 
@@ -241,7 +241,7 @@ TEST(Draw, EqualValuesAreTriedWhereTheirPlacesHaveAnOrder) {
 TEST(Draw, InputsThatFollowFromDrawsMeetWhereForwardComparesThem) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int steps = task.tensor({16}), edges = task.tensor({16}), drawn = task.tensor({kCount}),
-            x = task.tensor({kCount}), places = task.tensor({kCount}, plan::DType::int64);
+            x = task.tensor({kCount}), indices = task.tensor({kCount}, plan::DType::int64);
   task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({16})}, {steps})
       .aten(plan::Phase::inputs, "aten::cumsum", {plan::t(steps), plan::i(0)}, {edges})
       .aten(plan::Phase::inputs, "aten::rand", {plan::ints({kCount})}, {drawn})
@@ -249,8 +249,8 @@ TEST(Draw, InputsThatFollowFromDrawsMeetWhereForwardComparesThem) {
       .input(plan::t(edges))
       .input(plan::t(x))
       .aten(plan::Phase::forward, "aten::searchsorted.Tensor", {plan::t(edges), plan::t(x)},
-            {places})
-      .returns(plan::t(places));
+            {indices})
+      .returns(plan::t(indices));
   ASSERT_TRUE(is_tried(task.plan(), Perturbation::tied));
   const at::Tensor sums = at::arange(1, 17) * 0.25, numbers = at::rand({kCount}) * 0.9;
   tensors::TensorTable tensors(5);

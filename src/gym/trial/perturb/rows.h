@@ -10,8 +10,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// Rows of each kind lie at every `period`th place. The period is odd to programs, which often take
-// a power of two of them. With few rows it is their number, so that each kind finds one.
+// Rows of each kind lie at every `period`th position. The period is odd to programs, which often
+// take a power of two of them. With few rows it is their number, so that each kind finds one.
 class Rows {
  public:
   // A table with fewer rows lacks some kinds.

@@ -71,17 +71,18 @@ TEST(SmallRows, NoRowFallsBelowTheLeast) {
     EXPECT_GE(factor * 0.05, 0.5e-7);
 }
 
-// For each of two values, and each of the last and the middle place, some row differs there alone.
+// For each of two values, and each of the last and the middle position, some row differs there
+// alone.
 TEST(TruthRows, OneElementDecidesAtTheEndAndInTheMiddle) {
   for (const std::int64_t variant : {0, 1, 2, 3}) {
     const at::Tensor now =
         after({.seed = 5, .pattern = pattern::Truths{.variant = variant, .dimension = 1}},
               at::rand({8, 30}).lt(0.5));
-    for (const std::int64_t place : {15, 29})
+    for (const std::int64_t position : {15, 29})
       for (const bool value : {false, true}) {
         const at::Tensor differs = now.ne(value);
-        const at::Tensor here = differs.select(1, place).logical_and(differs.sum(1).eq(1));
-        EXPECT_TRUE(here.any().item<bool>()) << variant << " " << place << " " << value;
+        const at::Tensor here = differs.select(1, position).logical_and(differs.sum(1).eq(1));
+        EXPECT_TRUE(here.any().item<bool>()) << variant << " " << position << " " << value;
       }
   }
 }
@@ -123,22 +124,23 @@ TEST(TruthRows, ValuesLieOnEachSideOfABoundAndWithinADraw) {
 }
 
 // Leaving the last or the middle element out of a row's least or largest is wrong somewhere.
-TEST(NamedValues, LeastAndLargestStandAloneAtNamedPlaces) {
+TEST(NamedValues, LeastAndLargestStandAloneAtNamedPositions) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const InputChange change{.seed = seed, .pattern = pattern::Skewed{{-9, 9}}};
     const at::Tensor now = after(change, at::randint(-9, 10, {40, 25}, at::kLong));
     EXPECT_GE(now.min().item<std::int64_t>(), -9);
     EXPECT_LE(now.max().item<std::int64_t>(), 9);
-    for (const std::int64_t place : {24, 12})
+    for (const std::int64_t position : {24, 12})
       for (const std::int64_t value : {-9, 9}) {
         const at::Tensor is_it = now.eq(value);
-        EXPECT_TRUE(is_it.select(1, place).logical_and(is_it.sum(1).eq(1)).any().item<bool>())
-            << seed << " " << place << " " << value;
+        EXPECT_TRUE(is_it.select(1, position).logical_and(is_it.sum(1).eq(1)).any().item<bool>())
+            << seed << " " << position << " " << value;
       }
   }
 }
 
-// Places among equal values have no one order, so no row has two that are its least or its largest.
+// Positions among equal values have no one order, so no row has two that are its least or its
+// largest.
 TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const InputChange change{.seed = seed, .pattern = pattern::Extremes{{-100000, 100000}}};
@@ -149,8 +151,8 @@ TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
     for (const at::Tensor& rows : {now, -now}) {
       const at::Tensor largest = rows.amax(1, true);
       EXPECT_TRUE(rows.eq(largest).sum(1).eq(1).all().item<bool>()) << seed;
-      for (const std::int64_t place : {59, 30})
-        EXPECT_TRUE(rows.argmax(1).eq(place).any().item<bool>()) << seed << " " << place;
+      for (const std::int64_t position : {59, 30})
+        EXPECT_TRUE(rows.argmax(1).eq(position).any().item<bool>()) << seed << " " << position;
     }
   }
 }
@@ -160,8 +162,8 @@ TEST(NamedValues, AnInfinityStandsAloneAtTheEndAndInTheMiddle) {
     const at::Tensor now =
         at::isinf(after({.seed = seed, .pattern = pattern::Specials{}}, at::randn({40, 25})));
     const at::Tensor alone = now.logical_and(now.sum(1, true).eq(1));
-    for (const std::int64_t place : {24, 12})
-      EXPECT_TRUE(alone.select(1, place).any().item<bool>()) << seed;
+    for (const std::int64_t position : {24, 12})
+      EXPECT_TRUE(alone.select(1, position).any().item<bool>()) << seed;
   }
 }
 

@@ -32,13 +32,13 @@ class TruthRows {
     const auto count = static_cast<std::int64_t>(values_.size());
     const std::int64_t kind = is_alike_ ? 0 : (nth + variant_) % count;
     row.fill_(value(kind));
-    const auto place = place_of(nth / count + first_turn());
-    if (is_alike_ || !place) return;
-    row.select(0, *place).fill_(value((kind + 1 + any(count - 1)) % count));
+    const auto position = position_of(nth / count + first_choice());
+    if (is_alike_ || !position) return;
+    row.select(0, *position).fill_(value((kind + 1 + any(count - 1)) % count));
   }
 
  private:
-  std::int64_t first_turn() const {
+  std::int64_t first_choice() const {
     constexpr auto of_rows = std::to_array<std::int64_t>({0, 3, 2, 1});
     return is_one_row_ ? variant_ / 2 * 2 : of_rows.at(static_cast<std::size_t>(variant_ % 4));
   }
@@ -46,8 +46,8 @@ class TruthRows {
   std::int64_t any(std::int64_t below) {
     return static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(below)));
   }
-  std::optional<std::int64_t> place_of(std::int64_t turn) {
-    switch (turn % 4) {
+  std::optional<std::int64_t> position_of(std::int64_t choice) {
+    switch (choice % 4) {
       case 0:
         return length_ - 1;
       case 1:
@@ -68,18 +68,18 @@ class TruthRows {
 }  // namespace
 
 void put_truths(at::Tensor& tensor, const device::pattern::Truths& truths, std::uint64_t seed) {
-  constexpr std::int64_t in_turn = 24, changed = 16;  // the others stay
+  constexpr std::int64_t period = 24, changed = 16;  // the others stay
   if (!truths.dimension || tensor.dim() == 0) {
     TruthRows(truths, seed, tensor.numel()).fill(tensor.view({-1}), 0);
     return;
   }
   const std::int64_t dim = at::maybe_wrap_dim(*truths.dimension, tensor.dim());
-  const at::Tensor turned = tensor.movedim(dim, -1).contiguous();
-  const at::Tensor rows = turned.view({-1, tensor.size(dim)});
+  const at::Tensor moved = tensor.movedim(dim, -1).contiguous();
+  const at::Tensor rows = moved.view({-1, tensor.size(dim)});
   TruthRows values(truths, seed, tensor.size(dim));
   for (std::int64_t row = 0; row < std::min(rows.size(0), kMostRows); ++row)
-    if (row % in_turn < changed) values.fill(rows.select(0, row), row);
-  tensor.movedim(dim, -1).copy_(turned);
+    if (row % period < changed) values.fill(rows.select(0, row), row);
+  tensor.movedim(dim, -1).copy_(moved);
 }
 
 std::vector<double> values_around(std::vector<double> bounds,

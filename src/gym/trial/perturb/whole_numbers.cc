@@ -14,7 +14,7 @@ namespace {
 using device::pattern::Whole;
 
 // Lengths, offsets, positions or counts, as their values tell. What is made of them is again of that
-// kind, and no value lies outside the range of the former ones, for each may name a place.
+// kind, and no value lies outside the range of the former ones, for each may name an index.
 class WholeNumbers {
  public:
   WholeNumbers(std::vector<std::int64_t> values, const Whole& whole, std::uint64_t seed)
@@ -71,7 +71,7 @@ class WholeNumbers {
   }
 
   // The steps from each value to the next come in the opposite order. Values stay sorted, and the
-  // first and the last stay. If the steps are the same in both orders, other steps take their place.
+  // first and the last stay. If the steps are the same in both orders, other steps replace them.
   void change_steps() {
     std::vector<std::int64_t> steps;
     for (std::size_t k = 1; k < values_.size(); ++k) steps.push_back(values_[k] - values_[k - 1]);
@@ -131,7 +131,7 @@ bool has_equal_rows(const at::Tensor& tensor) {
 }
 
 // Each row gets an order of its own, so that one row does not stand for all.
-void turn_rows(at::Tensor& tensor, std::uint64_t seed) {
+void rotate_rows(at::Tensor& tensor, std::uint64_t seed) {
   Rng rng(seed, "rows", 0);
   const auto size = static_cast<std::uint64_t>(tensor.size(-1));
   for (std::int64_t row = 1; row < tensor.size(0); ++row)
@@ -147,7 +147,7 @@ void change_whole_numbers(at::Tensor& tensor, const Whole& whole, std::uint64_t 
   std::vector<std::int64_t> changed =
       WholeNumbers({first, first + now.numel()}, whole, seed).changed();
   at::Tensor then = at::from_blob(changed.data(), now.sizes(), at::kLong);
-  if (has_equal_rows(then)) turn_rows(then, seed);
+  if (has_equal_rows(then)) rotate_rows(then, seed);
   tensor.copy_(then);
 }
 

@@ -136,10 +136,10 @@ class AssemblyParser {
       return accept(';') ? ok() : Status(fail("unexpected text after {}", name));
     std::vector<int> outputs;
     if (accept('{')) {
-      TRY(read_places(outputs));
+      TRY(read_registers(outputs));
     } else {
-      TRY_ASSIGN(const int place, known_place(word()));
-      outputs.push_back(place);
+      TRY_ASSIGN(const int reg, known_register(word()));
+      outputs.push_back(reg);
     }
     std::vector<AssemblyBlock::Operand> inputs;
     while (accept(',')) {
@@ -198,10 +198,10 @@ class AssemblyParser {
     return static_cast<int>(block_.bits_.size()) - 1;
   }
 
-  Status read_places(std::vector<int>& places) {
+  Status read_registers(std::vector<int>& numbers) {
     do {
-      TRY_ASSIGN(const int place, known_place(word()));
-      places.push_back(place);
+      TRY_ASSIGN(const int reg, known_register(word()));
+      numbers.push_back(reg);
     } while (accept(','));
     return accept('}') ? ok() : Status(fail("a vector does not end"));
   }
@@ -211,11 +211,11 @@ class AssemblyParser {
     std::string name = word();
     if (negative) name.insert(name.begin(), '-');
     if (const auto number = number_of(name)) return AssemblyBlock::Operand{-1, *number};
-    TRY_ASSIGN(const int place, known_place(name));
-    return AssemblyBlock::Operand{place, 0};
+    TRY_ASSIGN(const int reg, known_register(name));
+    return AssemblyBlock::Operand{reg, 0};
   }
 
-  Result<int> known_place(const std::string& name) const {
+  Result<int> known_register(const std::string& name) const {
     if (name.starts_with('$')) {
       const auto number = number_of(std::string_view(name).substr(1));
       if (!number || *number >= block_.results_ + block_.operands_)
@@ -269,10 +269,10 @@ std::size_t AssemblyBlock::bytes() const {
 
 void AssemblyBlock::run(std::span<std::uint64_t> registers) const {
   const auto value_of = [&](const Operand& operand) {
-    return operand.place < 0 ? operand.number : registers[static_cast<std::size_t>(operand.place)];
+    return operand.reg < 0 ? operand.number : registers[static_cast<std::size_t>(operand.reg)];
   };
-  const auto set = [&](int place, std::uint64_t value) {
-    const auto at = static_cast<std::size_t>(place);
+  const auto set = [&](int reg, std::uint64_t value) {
+    const auto at = static_cast<std::size_t>(reg);
     registers[at] = value & mask_of(bits_[at]);
   };
   for (const Step& step : steps_) {
@@ -286,7 +286,7 @@ void AssemblyBlock::run(std::span<std::uint64_t> registers) const {
     int shift = 0;
     for (const Operand& input : step.inputs) {
       if (shift < 64) joined |= value_of(input) << shift;
-      shift += input.place < 0 ? 64 : bits_[static_cast<std::size_t>(input.place)];
+      shift += input.reg < 0 ? 64 : bits_[static_cast<std::size_t>(input.reg)];
     }
     for (const int output : step.outputs) {
       set(output, joined);

@@ -43,7 +43,7 @@ class AssemblyBlock {
   void run(std::span<std::uint64_t> registers) const;
 
   struct Operand {
-    int place = -1;  // a register; -1: the number
+    int reg = -1;  // a register; -1: the number
     std::uint64_t number = 0;
   };
   // One instruction. A mov may join several registers into one, or split one into several.

@@ -53,12 +53,12 @@ void run_assembly(Machine& machine, const Instruction& instruction) {
   std::vector<std::uint64_t> registers(block.register_count());
   for (std::size_t first = 0; first < instruction.count; first += pack) {
     std::ranges::fill(registers, 0);
-    std::size_t place = block.results();
+    std::size_t reg = block.results();
     for (std::size_t k = 0; k < operands; ++k) {
       const std::size_t bytes = at(5 + k);
       read(machine.input<std::byte>(instruction, k), bytes, pack, first, instruction.count,
-           &registers[place]);
-      place += registers_of(bytes, pack);
+           &registers[reg]);
+      reg += registers_of(bytes, pack);
     }
     block.run(registers);
     write(machine.output<std::byte>(instruction), result_bytes, pack, first, instruction.count,

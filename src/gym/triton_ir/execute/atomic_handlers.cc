@@ -70,14 +70,14 @@ void atomic(Machine& machine, const Instruction& instruction) {
     out[k] = Number{0};
     if (mask != nullptr && mask[k] == 0) continue;
     typename Format::Memory stored;
-    std::byte* place =
+    std::byte* target =
         machine.memory->reach(addresses[k], sizeof stored, ViolationKind::atomic, instruction);
-    if (place == nullptr) continue;
+    if (target == nullptr) continue;
     machine.memory->will_change_atomically(addresses[k], sizeof stored, instruction);
-    std::memcpy(&stored, place, sizeof stored);
+    std::memcpy(&stored, target, sizeof stored);
     out[k] = Format::load(stored);
     stored = Format::store(function(out[k], values[k]));
-    std::memcpy(place, &stored, sizeof stored);
+    std::memcpy(target, &stored, sizeof stored);
   }
 }
 
@@ -91,13 +91,13 @@ void compare_and_swap(Machine& machine, const Instruction& instruction) {
   const Ordered ordered(machine, instruction, nullptr);
   for (std::uint32_t k = 0; k < instruction.count; ++k) {
     out[k] = T{0};
-    std::byte* place =
+    std::byte* target =
         machine.memory->reach(addresses[k], sizeof(T), ViolationKind::atomic, instruction);
-    if (place == nullptr) continue;
+    if (target == nullptr) continue;
     machine.memory->will_change_atomically(addresses[k], sizeof(T), instruction);
-    std::memcpy(&out[k], place, sizeof(T));
+    std::memcpy(&out[k], target, sizeof(T));
     if (std::memcmp(&out[k], &expected[k], sizeof(T)) == 0)
-      std::memcpy(place, &desired[k], sizeof(T));
+      std::memcpy(target, &desired[k], sizeof(T));
   }
 }
 

@@ -134,9 +134,9 @@ void multiply_out_scales(Machine& machine, const Instruction& instruction) {
         value = floats[at];
       }
       if (instruction.inputs[1] != kNone) {
-        const std::int64_t place = o * (inner / group) + i / group;
-        value *= by_power ? power_of(machine.input<std::uint8_t>(instruction, 1)[place])
-                          : machine.input<float>(instruction, 1)[place];
+        const std::int64_t index = o * (inner / group) + i / group;
+        value *= by_power ? power_of(machine.input<std::uint8_t>(instruction, 1)[index])
+                          : machine.input<float>(instruction, 1)[index];
       }
       out[at] = value;
     }

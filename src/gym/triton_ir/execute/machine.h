@@ -41,8 +41,8 @@ struct Machine {
   }
 
   template <typename T>
-  T* at(std::uint32_t place) const {
-    return reinterpret_cast<T*>(arena + place);
+  T* at(std::uint32_t offset) const {
+    return reinterpret_cast<T*>(arena + offset);
   }
   template <typename T>
   T* output(const Instruction& instruction) const {

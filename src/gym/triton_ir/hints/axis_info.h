@@ -39,7 +39,7 @@ AxisInfo unknown_axes(std::size_t rank);
 
 // Says whether tl.max_contiguous, tl.multiple_of or tl.max_constancy gave the operation an attribute.
 bool has_hints(const Operation& operation);
-// Puts the operation's hints in the place of what was known.
+// Puts the operation's hints in place of what was known.
 void apply_hints(const Operation& operation, AxisInfo& info);
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -14,7 +14,7 @@ Value bits_of(Lowering& lowering, const Value& value) {
   if (!is_small_float(element)) return value;
   Value bits = lowering.make(
       value.type.with_element(memory_bytes(element) == 2 ? Element::i16 : Element::i8));
-  lowering.builder().emit(pack_handler(element), bits.place, {value.place},
+  lowering.builder().emit(pack_handler(element), bits.reg, {value.reg},
                           static_cast<std::size_t>(value.type.count()));
   return bits;
 }
@@ -66,8 +66,8 @@ Status lower_assembly(Lowering& lowering, const Operation& operation) {
     Value made = lowering.make(is_small_float(element)
                                    ? type.with_element(width == 2 ? Element::i16 : Element::i8)
                                    : type);
-    Instruction& run = lowering.builder().emit(run_assembly, made.place, {}, count);
-    for (std::size_t i = 0; i < inputs.size(); ++i) run.inputs[i] = inputs[i].place;
+    Instruction& run = lowering.builder().emit(run_assembly, made.reg, {}, count);
+    for (std::size_t i = 0; i < inputs.size(); ++i) run.inputs[i] = inputs[i].reg;
     run.cost = static_cast<std::uint32_t>(count) * 4;
     std::vector<std::int64_t> table = {index, pack, first, width, std::ssize(bytes)};
     table.insert(table.end(), bytes.begin(), bytes.end());
@@ -76,7 +76,7 @@ Status lower_assembly(Lowering& lowering, const Operation& operation) {
     Value result = made;
     if (is_small_float(element)) {
       result = lowering.make(type);
-      lowering.builder().emit(unpack_handler(element), result.place, {made.place}, count);
+      lowering.builder().emit(unpack_handler(element), result.reg, {made.reg}, count);
     }
     lowering.define(operation, k, result);
   }

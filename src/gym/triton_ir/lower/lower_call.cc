@@ -64,9 +64,8 @@ class LaneBlocks {
       if (taken[i].type != otherwise[i].type || taken[i].type.shape != condition.type.shape)
         return lowering_.malformed(operation, "its ways return different values");
       const Value selected = lowering_.make(taken[i].type);
-      lowering_.builder().emit(select_handler(register_bytes(selected.type.element)),
-                               selected.place,
-                               {condition.place, taken[i].place, otherwise[i].place},
+      lowering_.builder().emit(select_handler(register_bytes(selected.type.element)), selected.reg,
+                               {condition.reg, taken[i].reg, otherwise[i].reg},
                                static_cast<std::size_t>(selected.type.count()));
       taken[i] = selected;
     }

@@ -57,7 +57,7 @@ Result<std::vector<Value>> combine(Lowering& lowering, const Operation& operatio
     if (block.arguments[i].type != scalar_of(arguments[i].type.element))
       return lowering.malformed(operation, "its combine function does not fit");
     ValueType flat = tensor_of(arguments[i].type.element, {lanes});
-    lowering.define(block.arguments[i].value, Value{flat, arguments[i].place});
+    lowering.define(block.arguments[i].value, Value{flat, arguments[i].reg});
   }
   const std::int64_t outer = lowering.exchange_lanes(lanes);
   if (outer > 0) return lowering.malformed(operation, "a combine function within another");
@@ -86,7 +86,7 @@ Status lower_reduce(Lowering& lowering, const Operation& operation) {
       !single.empty() && handler != nullptr) {
     Value result = lowering.make(result_type(current[0]));
     lowering.builder()
-        .emit(handler, result.place, {current[0].place},
+        .emit(handler, result.reg, {current[0].reg},
               static_cast<std::size_t>(current[0].type.count()))
         .table = lowering.builder().add_table(
         {axis.outer, axis.size, axis.inner, static_cast<std::int64_t>(current[0].type.element), 0});
@@ -102,7 +102,7 @@ Status lower_reduce(Lowering& lowering, const Operation& operation) {
         Value half = lowering.make(tensor_of(input.type.element, {count}));
         half.type.pointee = input.type.pointee;
         lowering.builder()
-            .emit(take_half_handler(register_bytes(half.type.element)), half.place, {input.place},
+            .emit(take_half_handler(register_bytes(half.type.element)), half.reg, {input.reg},
                   static_cast<std::size_t>(count))
             .immediate = 2 * axis.inner + which;
         halves.push_back(half);
@@ -116,7 +116,7 @@ Status lower_reduce(Lowering& lowering, const Operation& operation) {
     current = combined;
   }
   for (std::size_t i = 0; i < current.size(); ++i)
-    lowering.define(operation, i, Value{result_type(current[i]), current[i].place});
+    lowering.define(operation, i, Value{result_type(current[i]), current[i].reg});
   return ok();
 }
 
@@ -131,7 +131,7 @@ Status lower_scan(Lowering& lowering, const Operation& operation) {
       !single.empty() && handler != nullptr) {
     Value result = lowering.make(current[0].type);
     lowering.builder()
-        .emit(handler, result.place, {current[0].place}, static_cast<std::size_t>(count))
+        .emit(handler, result.reg, {current[0].reg}, static_cast<std::size_t>(count))
         .table =
         lowering.builder().add_table({axis.outer, axis.size, axis.inner,
                                       static_cast<std::int64_t>(current[0].type.element), reverse});
@@ -145,8 +145,8 @@ Status lower_scan(Lowering& lowering, const Operation& operation) {
     for (const Value& input : current) {
       arguments.push_back(lowering.make(input.type));
       lowering.builder()
-          .emit(shift_handler(register_bytes(input.type.element)), arguments.back().place,
-                {input.place}, static_cast<std::size_t>(count))
+          .emit(shift_handler(register_bytes(input.type.element)), arguments.back().reg,
+                {input.reg}, static_cast<std::size_t>(count))
           .table = table;
     }
     arguments.insert(arguments.end(), current.begin(), current.end());
@@ -158,16 +158,16 @@ Status lower_scan(Lowering& lowering, const Operation& operation) {
         return lowering.malformed(operation, "its combine function does not fit");
       // Other values may share the combined register, so the kept elements go into a copy.
       Value kept = lowering.make(current[i].type);
-      lowering.copy(Value{kept.type, combined[i].place}, kept);
+      lowering.copy(Value{kept.type, combined[i].reg}, kept);
       lowering.builder()
-          .emit(keep_edge_handler(register_bytes(kept.type.element)), kept.place,
-                {current[i].place}, static_cast<std::size_t>(count))
+          .emit(keep_edge_handler(register_bytes(kept.type.element)), kept.reg, {current[i].reg},
+                static_cast<std::size_t>(count))
           .table = table;
       current[i] = kept;
     }
   }
   for (std::size_t i = 0; i < current.size(); ++i)
-    lowering.define(operation, i, Value{inputs[i].type, current[i].place});
+    lowering.define(operation, i, Value{inputs[i].type, current[i].reg});
   return ok();
 }
 
@@ -185,7 +185,7 @@ Status lower_map(Lowering& lowering, const Operation& operation) {
     if (type.count() != inputs[0].type.count())
       return lowering.malformed(operation, "its function's result is no scalar");
     type.shape = inputs[0].type.shape;
-    lowering.define(operation, i, Value{type, results[i].place});
+    lowering.define(operation, i, Value{type, results[i].reg});
   }
   return ok();
 }
@@ -225,9 +225,9 @@ Status lower_dot(Lowering& lowering, const Operation& operation) {
   const std::int64_t batch = rank == 3 ? a[0] : 1, m = a[rank - 2], n = b[rank - 1],
                      k = a[rank - 1];
   Value result = lowering.make(inputs[2].type);
-  Instruction& made = lowering.builder().emit(handler, result.place,
-                                              {inputs[0].place, inputs[1].place, inputs[2].place},
-                                              static_cast<std::size_t>(result.type.count()));
+  Instruction& made =
+      lowering.builder().emit(handler, result.reg, {inputs[0].reg, inputs[1].reg, inputs[2].reg},
+                              static_cast<std::size_t>(result.type.count()));
   made.cost =
       static_cast<std::uint32_t>(std::min<std::int64_t>(batch * m * n * k / 8 + 1, 0xFFFFFFFF));
   made.table = lowering.builder().add_table({batch, m, n, k, static_cast<std::int64_t>(used)});

@@ -1,4 +1,4 @@
-// Constants are filled once for each evaluation, into registers that keep their place. Equal
+// Constants are filled once for each evaluation, into registers that keep their offset. Equal
 // constants share a register.
 #include <charconv>
 #include <cmath>
@@ -68,7 +68,7 @@ Value constant(Lowering& lowering, const ValueType& type, std::int64_t bits) {
   return lowering.filled_once(key, [&] {
     Value made = lowering.make_pinned(type);
     lowering.builder()
-        .emit_setup(fill_handler(register_bytes(type.element)), made.place,
+        .emit_setup(fill_handler(register_bytes(type.element)), made.reg,
                     static_cast<std::size_t>(type.count()))
         .immediate = bits;
     return made;
@@ -99,7 +99,7 @@ Status lower_constant(Lowering& lowering, const Operation& operation) {
     if (!bits) return lowering.malformed(operation, "an element is no number");
     Value element = constant(lowering, scalar_of(type.element), *bits);
     lowering.builder()
-        .emit(copy_to_handler(register_bytes(type.element)), result.place, {element.place}, 1)
+        .emit(copy_to_handler(register_bytes(type.element)), result.reg, {element.reg}, 1)
         .immediate = static_cast<std::int64_t>(i);
   }
   lowering.define(operation, 0, result);
@@ -117,7 +117,7 @@ Status lower_range(Lowering& lowering, const Operation& operation) {
   lowering.define(operation, 0, lowering.filled_once(key, [&] {
     Value made = lowering.make_pinned(types[0]);
     lowering.builder()
-        .emit_setup(range_handler(), made.place, static_cast<std::size_t>(types[0].count()))
+        .emit_setup(range_handler(), made.reg, static_cast<std::size_t>(types[0].count()))
         .immediate = *start;
     return made;
   }));

@@ -12,10 +12,10 @@ Status lower_function(Lowering& lowering, const Function& function,
   }
   FunctionFrame* outer = std::exchange(lowering.calls().frame, &frame);
   for (const Block& block : function.body.blocks) {
-    lowering.builder().place(frame.blocks[block.label].first);
+    lowering.builder().bind(frame.blocks[block.label].first);
     for (const Operation& operation : block.operations) TRY(lower(lowering, operation));
   }
-  lowering.builder().place(frame.end);
+  lowering.builder().bind(frame.end);
   lowering.calls().frame = outer;
   return ok();
 }
@@ -54,8 +54,8 @@ Status lower_for(Lowering& lowering, const Operation& operation) {
   Value counter = lowering.make(counter_type), next = lowering.make(counter_type);
   lowering.copy({counter_type, lower}, counter);
   const auto begin = lowering.builder().make_label(), end = lowering.builder().make_label();
-  lowering.builder().place(begin);
-  lowering.builder().jump(head, end, {counter.place, upper});
+  lowering.builder().bind(begin);
+  lowering.builder().jump(head, end, {counter.reg, upper});
   lowering.define(arguments[0].value, counter);
   for (std::size_t i = 0; i < carried.size(); ++i)
     lowering.define(arguments[i + 1].value, carried[i]);
@@ -67,10 +67,10 @@ Status lower_for(Lowering& lowering, const Operation& operation) {
     return lowering.malformed(operation, "its body yields nothing");
   }
   lowering.builder().emit(find_elementwise("arith.addi")->handlers.pick(counter_type.element),
-                          next.place, {counter.place, step}, 1);
+                          next.reg, {counter.reg, step}, 1);
   lowering.copy(next, counter);
   lowering.builder().jump(jump, begin);
-  lowering.builder().place(end);
+  lowering.builder().bind(end);
   for (std::size_t i = 0; i < carried.size(); ++i) lowering.define(operation, i, carried[i]);
   return ok();
 }
@@ -94,8 +94,8 @@ Status lower_if_in_lanes(Lowering& lowering, const Operation& operation) {
     if (sides[0][i].type != sides[1][i].type || sides[0][i].type.shape != condition.type.shape)
       return lowering.malformed(operation, "its sides differ");
     Value result = lowering.make(sides[0][i].type);
-    lowering.builder().emit(select_handler(register_bytes(result.type.element)), result.place,
-                            {condition.place, sides[0][i].place, sides[1][i].place},
+    lowering.builder().emit(select_handler(register_bytes(result.type.element)), result.reg,
+                            {condition.reg, sides[0][i].reg, sides[1][i].reg},
                             static_cast<std::size_t>(result.type.count()));
     lowering.define(operation, i, result);
   }
@@ -123,12 +123,12 @@ Status lower_if(Lowering& lowering, const Operation& operation) {
     TRY(lowering.copy_all(operation, yielded, results));
     if (i == 0) {
       lowering.builder().jump(jump, end);
-      lowering.builder().place(otherwise);
+      lowering.builder().bind(otherwise);
     }
   }
   if (operation.regions.size() < 2 && !results.empty())
     return lowering.malformed(operation, "it has no else but results");
-  lowering.builder().place(end);
+  lowering.builder().bind(end);
   for (std::size_t i = 0; i < results.size(); ++i) lowering.define(operation, i, results[i]);
   return ok();
 }
@@ -146,7 +146,7 @@ Status lower_while(Lowering& lowering, const Operation& operation) {
   for (const ValueType& type : operation.result_types) passed.push_back(lowering.make(type));
   TRY(lowering.copy_all(operation, initial, carried));
   const auto begin = lowering.builder().make_label(), end = lowering.builder().make_label();
-  lowering.builder().place(begin);
+  lowering.builder().bind(begin);
   TRY_ASSIGN(const Operation* condition, lower_body(lowering, operation, before, "scf.condition"));
   if (condition == nullptr) return lowering.malformed(operation, "it has no condition");
   TRY_ASSIGN(Register test, lowering.scalar(*condition, 0, Element::i1));
@@ -168,7 +168,7 @@ Status lower_while(Lowering& lowering, const Operation& operation) {
   }
   TRY(lowering.copy_all(operation, yielded, carried));
   lowering.builder().jump(jump_back, begin);
-  lowering.builder().place(end);
+  lowering.builder().bind(end);
   for (std::size_t i = 0; i < passed.size(); ++i) lowering.define(operation, i, passed[i]);
   return ok();
 }
@@ -209,7 +209,7 @@ Status lower_branch(Lowering& lowering, const Operation& operation) {
   const auto otherwise = lowering.builder().make_label();
   lowering.builder().jump(jump_if_false, otherwise, {condition});
   TRY(jump_to(lowering, operation, operation.successors[0]));
-  lowering.builder().place(otherwise);
+  lowering.builder().bind(otherwise);
   return jump_to(lowering, operation, operation.successors[1]);
 }
 
@@ -230,7 +230,7 @@ Status lower_program_id(Lowering& lowering, const Operation& operation) {
   if (axis < 0 || axis > 2) return lowering.malformed(operation, "no such axis");
   Value result = lowering.make(scalar_of(Element::i32));
   lowering.builder()
-      .emit(operation.name == "tt.get_program_id" ? program_id : num_programs, result.place, {}, 1)
+      .emit(operation.name == "tt.get_program_id" ? program_id : num_programs, result.reg, {}, 1)
       .immediate = axis;
   lowering.define(operation, 0, result);
   return ok();
@@ -246,7 +246,7 @@ Status lower_assert(Lowering& lowering, const Operation& operation) {
   texts.push_back(is_assumed ? "what tl.assume says does not hold"
                              : operation.literal.substr(0, 200));
   lowering.builder()
-      .emit(check_assertion, kNone, {condition.place},
+      .emit(check_assertion, kNone, {condition.reg},
             static_cast<std::size_t>(condition.type.count()))
       .immediate = std::ssize(texts) - 1;
   return ok();

@@ -37,10 +37,9 @@ Value multiplied_out(Lowering& lowering, const Scaled& side) {
                     : (by_power ? ScaledForm::float_by_power : ScaledForm::float_by_number);
   Value made = lowering.make(tensor_of(
       Element::f32, side.is_right ? std::vector{inner, outer} : std::vector{outer, inner}));
-  Instruction& instruction =
-      lowering.builder().emit(multiply_out_scales, made.place, {side.values.place},
-                              static_cast<std::size_t>(outer * inner));
-  if (scaled) instruction.inputs[1] = side.scales.place;
+  Instruction& instruction = lowering.builder().emit(
+      multiply_out_scales, made.reg, {side.values.reg}, static_cast<std::size_t>(outer * inner));
+  if (scaled) instruction.inputs[1] = side.scales.reg;
   instruction.table = lowering.builder().add_table(
       {static_cast<std::int64_t>(form), outer, inner,
        scaled ? inner / side.scales.type.shape[1] : inner, side.is_right ? 1 : 0});
@@ -86,8 +85,8 @@ Status lower_dot_scaled(Lowering& lowering, const Operation& operation) {
   Value result = lowering.make(sum.type);
   const std::int64_t m = left.outer(), n = right.outer(), k = left.inner();
   Instruction& made =
-      lowering.builder().emit(dot_handler(Element::f32, Element::f32), result.place,
-                              {a.place, b.place, sum.place}, static_cast<std::size_t>(m * n));
+      lowering.builder().emit(dot_handler(Element::f32, Element::f32), result.reg,
+                              {a.reg, b.reg, sum.reg}, static_cast<std::size_t>(m * n));
   made.cost = static_cast<std::uint32_t>(std::min<std::int64_t>(m * n * k / 8 + 1, 0xFFFFFFFF));
   made.table =
       lowering.builder().add_table({1, m, n, k, static_cast<std::int64_t>(DotPrecision::ieee)});

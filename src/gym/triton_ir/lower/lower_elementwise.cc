@@ -32,9 +32,9 @@ Status lower_elementwise(Lowering& lowering, const Operation& operation,
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("not on {}", name_of(inputs[0].type.element)));
   Value result = lowering.make(inputs[0].type);
-  Instruction& made = lowering.builder().emit(handler, result.place, {},
+  Instruction& made = lowering.builder().emit(handler, result.reg, {},
                                               static_cast<std::size_t>(result.type.count()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].reg;
   lowering.round(result);
   lowering.define(operation, 0, result);
   return ok();
@@ -62,7 +62,7 @@ Status lower_compare(Lowering& lowering, const Operation& operation) {
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("'{}' of {}", predicate, name_of(element)));
   Value result = lowering.make(inputs[0].type.with_element(Element::i1));
-  lowering.builder().emit(handler, result.place, {inputs[0].place, inputs[1].place},
+  lowering.builder().emit(handler, result.reg, {inputs[0].reg, inputs[1].reg},
                           static_cast<std::size_t>(result.type.count()));
   lowering.define(operation, 0, result);
   return ok();
@@ -81,8 +81,8 @@ Status lower_select(Lowering& lowering, const Operation& operation) {
   if (inputs[1].type.element == Element::descriptor)
     return lowering.refuse(operation, "of descriptors");
   Value result = lowering.make(inputs[1].type);
-  lowering.builder().emit(select_handler(register_bytes(result.type.element)), result.place,
-                          {condition.place, inputs[1].place, inputs[2].place},
+  lowering.builder().emit(select_handler(register_bytes(result.type.element)), result.reg,
+                          {condition.reg, inputs[1].reg, inputs[2].reg},
                           static_cast<std::size_t>(result.type.count()));
   lowering.define(operation, 0, result);
   return ok();
@@ -107,18 +107,18 @@ Status convert(Lowering& lowering, const Operation& operation, const Conversion&
       // Both sides are fp32 registers, so this is a view unless bits are lost.
       if (is_small_float(to) && source != to) {
         result = lowering.make(result.type);
-        lowering.builder().emit(copy_handler(4), result.place, {from.place}, count);
+        lowering.builder().emit(copy_handler(4), result.reg, {from.reg}, count);
         lowering.round(result, toward_zero);
       }
     } else if (to == Element::f64) {
       result = lowering.make(result.type);
-      lowering.builder().emit(find_conversion("arith.extf", Element::f32, to), result.place,
-                              {from.place}, count);
+      lowering.builder().emit(find_conversion("arith.extf", Element::f32, to), result.reg,
+                              {from.reg}, count);
     } else {
       result = lowering.make(result.type);
       Handler handler =
           to == Element::f32 ? find_conversion("arith.truncf", source, to) : round_to_odd_handler();
-      lowering.builder().emit(handler, result.place, {from.place}, count);
+      lowering.builder().emit(handler, result.reg, {from.reg}, count);
       lowering.round(result, toward_zero);
     }
     lowering.define(operation, 0, result);
@@ -128,7 +128,7 @@ Status convert(Lowering& lowering, const Operation& operation, const Conversion&
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("from {} to {}", name_of(source), name_of(to)));
   result = lowering.make(result.type);
-  lowering.builder().emit(handler, result.place, {from.place}, count);
+  lowering.builder().emit(handler, result.reg, {from.reg}, count);
   lowering.round(result);
   lowering.define(operation, 0, result);
   return ok();
@@ -179,16 +179,16 @@ Status lower_bitcast(Lowering& lowering, const Operation& operation) {
   if (to == Element::pointer && source != Element::pointer)
     return lowering.refuse(operation, "an integer becomes a pointer");
   auto count = static_cast<std::size_t>(type.count());
-  Value bits{type, from.place};
+  Value bits{type, from.reg};
   if (is_small_float(source) && source != to) {
     bits = lowering.make(
         tensor_of(memory_bytes(source) == 2 ? Element::i16 : Element::i8, {type.count()}));
-    lowering.builder().emit(pack_handler(source), bits.place, {from.place}, count);
+    lowering.builder().emit(pack_handler(source), bits.reg, {from.reg}, count);
   }
-  Value result{type, bits.place};
+  Value result{type, bits.reg};
   if (is_small_float(to) && source != to) {
     result = lowering.make(type);
-    lowering.builder().emit(unpack_handler(to), result.place, {bits.place}, count);
+    lowering.builder().emit(unpack_handler(to), result.reg, {bits.reg}, count);
   }
   lowering.define(operation, 0, result);
   return ok();
@@ -216,9 +216,9 @@ Status lower_libdevice(Lowering& lowering, const Operation& operation) {
       return lowering.malformed(
           operation, fmt::format("{} does not take {}", symbol, to_string(inputs[i].type)));
   Value result = lowering.make(inputs[0].type.with_element(function->result));
-  Instruction& made = lowering.builder().emit(function->handler, result.place, {},
+  Instruction& made = lowering.builder().emit(function->handler, result.reg, {},
                                               static_cast<std::size_t>(result.type.count()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].reg;
   lowering.define(operation, 0, result);
   return ok();
 }
@@ -238,7 +238,7 @@ Status lower_wide_multiply(Lowering& lowering, const Operation& operation) {
     if (!is_integer(inputs[0].type.element) || handler == nullptr)
       return lowering.malformed(operation, "a wrong type");
     Value result = lowering.make(inputs[0].type);
-    lowering.builder().emit(handler, result.place, {inputs[0].place, inputs[1].place},
+    lowering.builder().emit(handler, result.reg, {inputs[0].reg, inputs[1].reg},
                             static_cast<std::size_t>(result.type.count()));
     lowering.define(operation, half, result);
   }
@@ -255,9 +255,9 @@ Status lower_power(Lowering& lowering, const Operation& operation) {
   auto count = static_cast<std::size_t>(inputs[0].type.count());
   Value exponent = lowering.make(inputs[0].type), result = lowering.make(inputs[0].type);
   lowering.builder().emit(find_conversion("arith.sitofp", Element::i32, machine_element(element)),
-                          exponent.place, {inputs[1].place}, count);
-  lowering.builder().emit(find_elementwise("math.powf")->handlers.pick(element), result.place,
-                          {inputs[0].place, exponent.place}, count);
+                          exponent.reg, {inputs[1].reg}, count);
+  lowering.builder().emit(find_elementwise("math.powf")->handlers.pick(element), result.reg,
+                          {inputs[0].reg, exponent.reg}, count);
   lowering.round(result);
   lowering.define(operation, 0, result);
   return ok();

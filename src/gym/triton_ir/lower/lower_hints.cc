@@ -57,9 +57,9 @@ void check_hinted_access(Lowering& lowering, const Operation& operation,
                          const std::vector<Value>& inputs, std::size_t mask) {
   const std::optional<HintedAccess> hinted = hinted_access(lowering, operation, inputs, mask);
   if (!hinted) return;
-  Instruction& made = lowering.builder().emit(check_vectors, kNone, {inputs[0].place},
+  Instruction& made = lowering.builder().emit(check_vectors, kNone, {inputs[0].reg},
                                               static_cast<std::size_t>(inputs[0].type.count()));
-  if (mask < inputs.size()) made.inputs[1] = inputs[mask].place;
+  if (mask < inputs.size()) made.inputs[1] = inputs[mask].reg;
   made.table = hinted->table;
   made.immediate = add_text(
       lowering,
@@ -73,9 +73,9 @@ void spoil_hinted_load(Lowering& lowering, const Operation& operation,
   const std::optional<HintedAccess> hinted = hinted_access(lowering, operation, inputs, 1);
   if (!hinted || !hinted->is_spoilt) return;
   Instruction& made =
-      lowering.builder().emit(spoil_vectors_handler(result.type.element), result.place,
-                              {inputs[0].place}, static_cast<std::size_t>(result.type.count()));
-  if (inputs.size() > 1) made.inputs[1] = inputs[1].place;
+      lowering.builder().emit(spoil_vectors_handler(result.type.element), result.reg,
+                              {inputs[0].reg}, static_cast<std::size_t>(result.type.count()));
+  if (inputs.size() > 1) made.inputs[1] = inputs[1].reg;
   made.table = hinted->table;
 }
 
@@ -93,7 +93,7 @@ void repeat_hinted_elements(Lowering& lowering, const Operation& operation) {
   const int index = lowering.builder().add_table(std::move(table));
   const Value repeated = lowering.make(result.type);
   Instruction& made = lowering.builder().emit(
-      repeat_equal_handler(register_bytes(result.type.element)), repeated.place, {result.place},
+      repeat_equal_handler(register_bytes(result.type.element)), repeated.reg, {result.reg},
       static_cast<std::size_t>(result.type.count()));
   made.table = index;
   made.immediate =

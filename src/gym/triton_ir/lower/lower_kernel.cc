@@ -8,7 +8,7 @@ namespace tritonsmith::gym::triton_ir {
 namespace {
 constexpr std::size_t kMaxInstructions = 1'000'000;
 
-// Gives each argument a register that keeps its place.
+// Gives each argument a register that keeps its offset.
 Status declare_arguments(Lowering& lowering, const Function& kernel) {
   Code& code = lowering.builder().code();
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -17,7 +17,7 @@ Status declare_arguments(Lowering& lowering, const Function& kernel) {
     const Value made = lowering.make_pinned(argument.type);
     lowering.define(argument.value, made);
     code.parameters.push_back(
-        {.type = argument.type, .divisor = kernel.argument_divisors[i], .place = made.place});
+        {.type = argument.type, .divisor = kernel.argument_divisors[i], .offset = made.reg});
     code.argument_types.push_back(argument.type);
   }
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)

@@ -52,8 +52,8 @@ Status lower_load(Lowering& lowering, const Operation& operation) {
   check_hinted_access(lowering, operation, inputs, 1);
   Value result = lowering.make(type);
   Instruction& made =
-      lowering.builder().emit(handler, result.place, {}, static_cast<std::size_t>(type.count()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+      lowering.builder().emit(handler, result.reg, {}, static_cast<std::size_t>(type.count()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].reg;
   spoil_hinted_load(lowering, operation, inputs, result);
   lowering.define(operation, 0, result);
   return ok();
@@ -68,7 +68,7 @@ Status lower_store(Lowering& lowering, const Operation& operation) {
   check_hinted_access(lowering, operation, inputs, 2);
   Instruction& made =
       lowering.builder().emit(handler, kNone, {}, static_cast<std::size_t>(pointers.count()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].reg;
   return ok();
 }
 
@@ -82,7 +82,7 @@ Status lower_add_pointer(Lowering& lowering, const Operation& operation) {
   if (handler == nullptr) return lowering.malformed(operation, "its offsets are no integers");
   Value result = lowering.make(pointers);
   lowering.builder()
-      .emit(handler, result.place, {inputs[0].place, inputs[1].place},
+      .emit(handler, result.reg, {inputs[0].reg, inputs[1].reg},
             static_cast<std::size_t>(pointers.count()))
       .immediate = static_cast<std::int64_t>(memory_bytes(pointers.pointee));
   lowering.define(operation, 0, result);
@@ -98,9 +98,9 @@ Status lower_atomic(Lowering& lowering, const Operation& operation) {
     return lowering.refuse(operation, fmt::format("'{}' of {}", kind, name_of(pointers.pointee)));
   check_hinted_access(lowering, operation, inputs, 2);
   Value result = lowering.make(inputs[1].type);
-  Instruction& made = lowering.builder().emit(handler, result.place, {},
-                                              static_cast<std::size_t>(pointers.count()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  Instruction& made =
+      lowering.builder().emit(handler, result.reg, {}, static_cast<std::size_t>(pointers.count()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].reg;
   note_atomic(lowering, made, order_of(operation));
   lowering.define(operation, 0, result);
   return ok();
@@ -117,11 +117,11 @@ Status lower_compare_and_swap(Lowering& lowering, const Operation& operation) {
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("of {}", name_of(pointers.pointee)));
   Value result = lowering.make(inputs[1].type);
-  note_atomic(lowering,
-              lowering.builder().emit(handler, result.place,
-                                      {inputs[0].place, inputs[1].place, inputs[2].place},
-                                      static_cast<std::size_t>(pointers.count())),
-              order_of(operation));
+  note_atomic(
+      lowering,
+      lowering.builder().emit(handler, result.reg, {inputs[0].reg, inputs[1].reg, inputs[2].reg},
+                              static_cast<std::size_t>(pointers.count())),
+      order_of(operation));
   lowering.define(operation, 0, result);
   return ok();
 }
@@ -145,7 +145,7 @@ Status lower_make_descriptor(Lowering& lowering, const Operation& operation) {
     Handler handler = set_number_handler(inputs[i].type.element);
     if (inputs[i].type.is_tensor || handler == nullptr)
       return lowering.malformed(operation, "a wrong operand");
-    lowering.builder().emit(handler, result.place, {inputs[i].place}, 1).immediate =
+    lowering.builder().emit(handler, result.reg, {inputs[i].reg}, 1).immediate =
         static_cast<std::int64_t>(i);
   }
   lowering.define(operation, 0, result);
@@ -164,7 +164,7 @@ Status fill_descriptor(Lowering& lowering, const Function& kernel, std::size_t i
     if (handler == nullptr || number.type.is_tensor || !is_integer(number.type.element))
       return fail("kernel {}: the shape of descriptor argument {} is no number", kernel.name,
                   index);
-    lowering.builder().emit(handler, descriptor.place, {number.place}, 1).immediate =
+    lowering.builder().emit(handler, descriptor.reg, {number.reg}, 1).immediate =
         static_cast<std::int64_t>(i);
   }
   return ok();
@@ -187,9 +187,8 @@ Result<DescriptorBlock> descriptor_block(Lowering& lowering, const Operation& op
   Value offsets = lowering.make(tensor_of(Element::i64, {static_cast<std::int64_t>(rank)}));
   for (std::size_t i = 0; i < rank; ++i) {
     TRY_ASSIGN(Register offset, lowering.scalar(operation, first + i, Element::i32));
-    lowering.builder()
-        .emit(set_number_handler(Element::i32), offsets.place, {offset}, 1)
-        .immediate = static_cast<std::int64_t>(i);
+    lowering.builder().emit(set_number_handler(Element::i32), offsets.reg, {offset}, 1).immediate =
+        static_cast<std::int64_t>(i);
   }
   std::vector<std::int64_t> table = {static_cast<std::int64_t>(rank)};
   table.insert(table.end(), descriptor.type.shape.begin(), descriptor.type.shape.end());
@@ -200,14 +199,14 @@ Result<DescriptorBlock> descriptor_block(Lowering& lowering, const Operation& op
   DescriptorBlock made{descriptor, lowering.make(pointers),
                        lowering.make(block.with_element(Element::i1))};
   auto count = static_cast<std::size_t>(block.count());
-  lowering.builder().emit(check_descriptor, kNone, {descriptor.place}, 1).table =
+  lowering.builder().emit(check_descriptor, kNone, {descriptor.reg}, 1).table =
       lowering.builder().add_table({static_cast<std::int64_t>(rank),
                                     static_cast<std::int64_t>(memory_bytes(block.element))});
   lowering.builder()
-      .emit(descriptor_addresses, made.addresses.place, {descriptor.place, offsets.place}, count)
+      .emit(descriptor_addresses, made.addresses.reg, {descriptor.reg, offsets.reg}, count)
       .table = index;
   lowering.builder()
-      .emit(descriptor_mask, made.mask.place, {descriptor.place, offsets.place}, count)
+      .emit(descriptor_mask, made.mask.reg, {descriptor.reg, offsets.reg}, count)
       .table = index;
   return made;
 }
@@ -224,10 +223,10 @@ Status lower_descriptor_load(Lowering& lowering, const Operation& operation) {
     return lowering.refuse(operation, fmt::format("of {}", name_of(type.element)));
   auto count = static_cast<std::size_t>(type.count());
   Value other = lowering.make(type), result = lowering.make(type);
-  lowering.builder().emit(padding, other.place, {block.descriptor.place}, count).table =
+  lowering.builder().emit(padding, other.reg, {block.descriptor.reg}, count).table =
       lowering.builder().add_table({std::ssize(block.descriptor.type.shape)});
-  lowering.builder().emit(load, result.place,
-                          {block.addresses.place, block.mask.place, other.place}, count);
+  lowering.builder().emit(load, result.reg, {block.addresses.reg, block.mask.reg, other.reg},
+                          count);
   lowering.define(operation, 0, result);
   return ok();
 }
@@ -239,7 +238,7 @@ Status lower_descriptor_store(Lowering& lowering, const Operation& operation) {
   Handler handler = store_handler(source.type.element);
   if (handler == nullptr)
     return lowering.refuse(operation, fmt::format("of {}", name_of(source.type.element)));
-  lowering.builder().emit(handler, kNone, {block.addresses.place, source.place, block.mask.place},
+  lowering.builder().emit(handler, kNone, {block.addresses.reg, source.reg, block.mask.reg},
                           static_cast<std::size_t>(source.type.count()));
   return ok();
 }
@@ -255,11 +254,11 @@ Status lower_descriptor_reduce(Lowering& lowering, const Operation& operation) {
     return lowering.refuse(operation,
                            fmt::format("'{}' of {}", kind, name_of(source.type.element)));
   Value old = lowering.make(source.type);
-  note_atomic(lowering,
-              lowering.builder().emit(handler, old.place,
-                                      {block.addresses.place, source.place, block.mask.place},
-                                      static_cast<std::size_t>(source.type.count())),
-              MemoryOrder::relaxed);
+  note_atomic(
+      lowering,
+      lowering.builder().emit(handler, old.reg, {block.addresses.reg, source.reg, block.mask.reg},
+                              static_cast<std::size_t>(source.type.count())),
+      MemoryOrder::relaxed);
   return ok();
 }
 

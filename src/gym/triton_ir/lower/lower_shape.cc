@@ -53,7 +53,7 @@ void strided_copy(Lowering& lowering, const Value& from, const Value& to, const 
   table.insert(table.end(), shape.begin(), shape.end());
   table.insert(table.end(), steps.begin(), steps.end());
   lowering.builder()
-      .emit(strided_copy_handler(register_bytes(to.type.element)), to.place, {from.place},
+      .emit(strided_copy_handler(register_bytes(to.type.element)), to.reg, {from.reg},
             static_cast<std::size_t>(to.type.count()))
       .table = lowering.builder().add_table(std::move(table));
 }
@@ -86,7 +86,7 @@ Status lower_view(Lowering& lowering, const Operation& operation) {
   ValueType result = from.type;
   result.is_tensor = type.is_tensor;
   result.shape = type.shape;
-  lowering.define(operation, 0, Value{result, from.place});
+  lowering.define(operation, 0, Value{result, from.reg});
   return ok();
 }
 
@@ -144,8 +144,8 @@ Status lower_join(Lowering& lowering, const Operation& operation) {
   type.shape.push_back(2);
   if (type.shape.size() > kMaxRank) return lowering.malformed(operation, "too many dimensions");
   Value result = lowering.make(type);
-  lowering.builder().emit(interleave_handler(register_bytes(type.element)), result.place,
-                          {inputs[0].place, inputs[1].place},
+  lowering.builder().emit(interleave_handler(register_bytes(type.element)), result.reg,
+                          {inputs[0].reg, inputs[1].reg},
                           static_cast<std::size_t>(inputs[0].type.count()));
   lowering.define(operation, 0, result);
   return ok();
@@ -162,7 +162,7 @@ Status lower_split(Lowering& lowering, const Operation& operation) {
   for (std::size_t which = 0; which < 2; ++which) {
     Value result = lowering.make(type);
     lowering.builder()
-        .emit(take_half_handler(register_bytes(type.element)), result.place, {from.place},
+        .emit(take_half_handler(register_bytes(type.element)), result.reg, {from.reg},
               static_cast<std::size_t>(type.count()))
         .immediate = 2 + static_cast<std::int64_t>(which);
     lowering.define(operation, which, result);
@@ -185,7 +185,7 @@ Status lower_cat(Lowering& lowering, const Operation& operation) {
   std::int64_t at = 0;
   for (const Value& input : inputs) {
     lowering.builder()
-        .emit(copy_to_handler(register_bytes(whole.element)), result.place, {input.place},
+        .emit(copy_to_handler(register_bytes(whole.element)), result.reg, {input.reg},
               static_cast<std::size_t>(input.type.count()))
         .immediate = at;
     at += input.type.count();
@@ -214,8 +214,8 @@ Status lower_gather(Lowering& lowering, const Operation& operation) {
   type.shape = to;
   Value result = lowering.make(type);
   lowering.builder()
-      .emit(gather_handler(register_bytes(type.element), indices.type.element), result.place,
-            {source.place, indices.place}, static_cast<std::size_t>(type.count()))
+      .emit(gather_handler(register_bytes(type.element), indices.type.element), result.reg,
+            {source.reg, indices.reg}, static_cast<std::size_t>(type.count()))
       .table = lowering.builder().add_table({outer, from[axis], inner, to[axis]});
   lowering.define(operation, 0, result);
   return ok();
@@ -233,7 +233,7 @@ Status lower_histogram(Lowering& lowering, const Operation& operation) {
     return lowering.refuse(operation, fmt::format("of {}", name_of(inputs[0].type.element)));
   Value result = lowering.make(type);
   Instruction& made = lowering.builder().emit(
-      handler, result.place, {inputs[0].place, inputs.size() > 1 ? inputs[1].place : kNone},
+      handler, result.reg, {inputs[0].reg, inputs.size() > 1 ? inputs[1].reg : kNone},
       static_cast<std::size_t>(inputs[0].type.count()));
   made.immediate = type.count();
   lowering.define(operation, 0, result);

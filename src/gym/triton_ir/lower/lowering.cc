@@ -73,7 +73,7 @@ Result<Register> Lowering::scalar(const Operation& operation, std::size_t index,
   if (found.type != scalar_of(element))
     return malformed(operation, fmt::format("operand {} is {}, not {}", index,
                                             to_string(found.type), name_of(element)));
-  return found.place;
+  return found.reg;
 }
 
 Value Lowering::make(const ValueType& type) {
@@ -95,15 +95,15 @@ Value Lowering::spread(const Value& scalar, const std::vector<std::int64_t>& sha
   type.is_tensor = true;
   type.shape = shape;
   Value made = make(type);
-  builder_.emit(splat_handler(register_bytes(type.element)), made.place, {scalar.place},
+  builder_.emit(splat_handler(register_bytes(type.element)), made.reg, {scalar.reg},
                 static_cast<std::size_t>(type.count()));
   return made;
 }
 
 void Lowering::copy(const Value& from, const Value& to) {
-  if (from.place == to.place) return;
+  if (from.reg == to.reg) return;
   auto [count, bytes] = extent(to.type);
-  builder_.emit(copy_handler(bytes), to.place, {from.place}, count);
+  builder_.emit(copy_handler(bytes), to.reg, {from.reg}, count);
 }
 
 // Copies all values as if at once. If a source is also a target, they go through new registers.
@@ -117,7 +117,7 @@ Status Lowering::copy_all(const Operation& operation, const std::vector<Value>& 
       return malformed(operation, fmt::format("{} is handed on as {}", to_string(from[i].type),
                                               to_string(to[i].type)));
     for (std::size_t k = 0; k < i; ++k)
-      tangled |= to[k].place == from[i].place && to[k].place != from[k].place;
+      tangled |= to[k].reg == from[i].reg && to[k].reg != from[k].reg;
   }
   std::vector<Value> sources = from;
   if (tangled)
@@ -132,7 +132,7 @@ Status Lowering::copy_all(const Operation& operation, const std::vector<Value>& 
 
 void Lowering::round(const Value& value, bool toward_zero) {
   if (Handler handler = rounding_handler(value.type.element, toward_zero))
-    builder_.emit(handler, value.place, {}, static_cast<std::size_t>(value.type.count()));
+    builder_.emit(handler, value.reg, {}, static_cast<std::size_t>(value.type.count()));
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -4,7 +4,7 @@
 // handlers need not.
 //
 // A lowering goes through these phases (lower_kernel.h): the arguments get registers, then each
-// operation becomes instructions in order, then ProgramBuilder gives registers their places.
+// operation becomes instructions in order, then ProgramBuilder gives registers their offsets.
 #pragma once
 
 #include "gym/triton_ir/hints/hints.h"
@@ -18,8 +18,8 @@ namespace tritonsmith::gym::triton_ir {
 inline namespace lowered {
 struct Value {
   ValueType type;
-  Register place = kNone;
-  bool defined() const { return place != kNone; }
+  Register reg = kNone;
+  bool defined() const { return reg != kNone; }
 };
 }  // namespace lowered
 

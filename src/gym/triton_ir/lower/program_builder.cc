@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kMaxInstructions = 2'000'000;
 constexpr std::size_t kMaxStretches = 500'000'000;       // about half a second
-constexpr std::size_t kMaxArena = std::size_t{3} << 30;  // places are 32 bits wide
+constexpr std::size_t kMaxArena = std::size_t{3} << 30;  // offsets are 32 bits wide
 }  // namespace
 
 Register ProgramBuilder::make(std::size_t count, std::size_t bytes) {
@@ -56,7 +56,7 @@ ProgramBuilder::Label ProgramBuilder::make_label() {
   return static_cast<Label>(labels_.size() - 1);
 }
 
-void ProgramBuilder::place(Label label) {
+void ProgramBuilder::bind(Label label) {
   labels_[static_cast<std::size_t>(label)] = static_cast<std::int64_t>(code_->instructions.size());
 }
 
@@ -74,13 +74,13 @@ Result<std::unique_ptr<const Code>> ProgramBuilder::finish() {
   resolve_jumps();
   measure_lifetimes();
   TRY(stretch_over_loops());
-  assign_places();
+  assign_offsets();
   if (code_->arena_bytes > kMaxArena)
     return fail("the kernel needs {} bytes of registers", code_->arena_bytes);
   for (Instruction& instruction : code_->setup) rewrite(instruction);
   for (Instruction& instruction : code_->instructions) rewrite(instruction);
   for (Parameter& parameter : code_->parameters)
-    parameter.place = registers_[parameter.place].place;
+    parameter.offset = registers_[parameter.offset].offset;
   return std::unique_ptr<const Code>(std::move(code_));
 }
 
@@ -124,17 +124,17 @@ Status ProgramBuilder::stretch_over_loops() {
   return ok();
 }
 
-void ProgramBuilder::assign_places() {
+void ProgramBuilder::assign_offsets() {
   std::size_t top = 0;
   auto grow = [&](std::size_t bytes) {
-    std::size_t place = top;
+    std::size_t offset = top;
     top += bytes;
-    return static_cast<std::uint32_t>(std::min(place, kMaxArena));
+    return static_cast<std::uint32_t>(std::min(offset, kMaxArena));
   };
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < registers_.size(); ++i) {
     if (registers_[i].pinned)
-      registers_[i].place = grow(registers_[i].bytes);
+      registers_[i].offset = grow(registers_[i].bytes);
     else if (registers_[i].first >= 0)
       order.push_back(i);
   }
@@ -148,15 +148,15 @@ void ProgramBuilder::assign_places() {
     Lifetime& lifetime = registers_[index];
     while (!alive.empty() && alive.top().first < lifetime.first) {
       const Lifetime& ended = registers_[alive.top().second];
-      free[ended.bytes].push_back(ended.place);
+      free[ended.bytes].push_back(ended.offset);
       alive.pop();
     }
-    auto& places = free[lifetime.bytes];
-    if (places.empty()) {
-      lifetime.place = grow(lifetime.bytes);
+    auto& offsets = free[lifetime.bytes];
+    if (offsets.empty()) {
+      lifetime.offset = grow(lifetime.bytes);
     } else {
-      lifetime.place = places.back();
-      places.pop_back();
+      lifetime.offset = offsets.back();
+      offsets.pop_back();
     }
     alive.emplace(lifetime.last, index);
   }
@@ -164,9 +164,9 @@ void ProgramBuilder::assign_places() {
 }
 
 void ProgramBuilder::rewrite(Instruction& instruction) const {
-  if (instruction.output != kNone) instruction.output = registers_[instruction.output].place;
+  if (instruction.output != kNone) instruction.output = registers_[instruction.output].offset;
   for (std::uint32_t& input : instruction.inputs)
-    if (input != kNone) input = registers_[input].place;
+    if (input != kNone) input = registers_[input].offset;
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -1,5 +1,5 @@
-// ProgramBuilder: collects instructions over any number of registers, then gives each register a
-// place in the arena. Two registers share a place if they are never alive together. Jumps go to
+// ProgramBuilder: collects instructions over any number of registers, then gives each register an
+// offset in the arena. Two registers share an offset if they are never alive together. Jumps go to
 // labels.
 #pragma once
 
@@ -17,7 +17,7 @@ class ProgramBuilder {
   ProgramBuilder() : code_(std::make_unique<Code>()) {}
   Code& code() { return *code_; }
 
-  // Makes a new register of `count` elements of `bytes` each. A pinned register keeps its place
+  // Makes a new register of `count` elements of `bytes` each. A pinned register keeps its offset
   // through all programs.
   Register make(std::size_t count, std::size_t bytes);
   Register make_pinned(std::size_t count, std::size_t bytes);
@@ -30,15 +30,15 @@ class ProgramBuilder {
 
   using Label = std::int64_t;
   Label make_label();
-  void place(Label label);
-  // The handler must set Machine::next to the immediate, which becomes the label's place.
+  void bind(Label label);
+  // The handler must set Machine::next to the immediate, which becomes the label's position.
   Instruction& jump(Handler handler, Label label, std::initializer_list<Register> inputs = {});
 
   std::size_t instructions() const { return code_->instructions.size(); }
   // Sets the source location of the following instructions.
   void set_location(int location) { location_ = location; }
 
-  // Returns the code with all places and jumps resolved.
+  // Returns the code with all offsets and jumps resolved.
   Result<std::unique_ptr<const Code>> finish();
 
  private:
@@ -46,12 +46,12 @@ class ProgramBuilder {
     std::size_t bytes = 0;
     std::int64_t first = -1, last = -1;  // indices of instructions
     bool pinned = false;
-    std::uint32_t place = 0;
+    std::uint32_t offset = 0;
   };
   void resolve_jumps();
   void measure_lifetimes();
   Status stretch_over_loops();
-  void assign_places();
+  void assign_offsets();
   void rewrite(Instruction& instruction) const;
 
   std::unique_ptr<Code> code_;

@@ -67,7 +67,7 @@ void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t in
 
 std::uint64_t Memory::Polled::value() const {
   std::uint64_t value = 0;
-  std::memcpy(&value, place, std::min(bytes, sizeof value));
+  std::memcpy(&value, address, std::min(bytes, sizeof value));
   return value;
 }
 

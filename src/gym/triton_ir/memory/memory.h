@@ -73,7 +73,7 @@ class Memory {
   // The scalar that a program read last, with its value. A program that waits reads the same one
   // again and again.
   struct Polled {
-    const std::byte* place = nullptr;
+    const std::byte* address = nullptr;
     std::size_t bytes = 0;
     bool operator==(const Polled&) const = default;
     std::uint64_t value() const;

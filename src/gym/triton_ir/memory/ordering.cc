@@ -16,11 +16,11 @@ constexpr int kMaxSteps = 1000;              // from an epoch to the release in 
 // Both lists are sorted by location.
 void join(Ordering::Known& known, const Ordering::Known& other) {
   for (const auto& [location, releases] : other) {
-    auto place = std::ranges::lower_bound(known, location, {}, &Ordering::Known::value_type::first);
-    if (place == known.end() || place->first != location)
-      known.insert(place, {location, releases});
+    auto found = std::ranges::lower_bound(known, location, {}, &Ordering::Known::value_type::first);
+    if (found == known.end() || found->first != location)
+      known.insert(found, {location, releases});
     else
-      place->second = std::max(place->second, releases);
+      found->second = std::max(found->second, releases);
   }
 }
 
@@ -55,17 +55,17 @@ void Ordering::forget() {
 }
 
 std::int32_t Ordering::location_of(std::int64_t address) {
-  const auto [place, is_new] =
+  const auto [found, is_new] =
       by_address_.try_emplace(key_of(address), static_cast<std::int32_t>(locations_.size()));
   if (is_new) locations_.emplace_back();
-  return place->second;
+  return found->second;
 }
 
 void Ordering::acquire(std::int64_t address) {
-  const auto place = by_address_.find(key_of(address));
-  if (place == by_address_.end()) return;
-  const Location& location = locations_[static_cast<std::size_t>(place->second)];
-  join(now_.known, {{place->second, location.releases}});
+  const auto found = by_address_.find(key_of(address));
+  if (found == by_address_.end()) return;
+  const Location& location = locations_[static_cast<std::size_t>(found->second)];
+  join(now_.known, {{found->second, location.releases}});
   join(now_.known, location.known);
   if (now_.known.size() > kMaxKnown) coarsen();
 }
@@ -99,10 +99,10 @@ bool Ordering::is_known(Epoch epoch) const {
   const Entry* entry = &at(epoch);
   if (entry->program == now_.program) return true;
   for (int step = 0; step < kMaxSteps; ++step) {
-    const auto place =
+    const auto found =
         std::ranges::lower_bound(now_.known, entry->location, {}, &Known::value_type::first);
-    if (place != now_.known.end() && place->first == entry->location &&
-        place->second > entry->position)
+    if (found != now_.known.end() && found->first == entry->location &&
+        found->second > entry->position)
       return true;
     if (entry->next == 0) return false;
     entry = &at(entry->next);

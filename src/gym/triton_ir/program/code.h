@@ -1,5 +1,5 @@
-// Code: the lowered form of a kernel. Registers are places in one block of memory, the arena. An
-// instruction is a handler, the places of its operands and a count of elements. Setup instructions
+// Code: the lowered form of a kernel. Registers are ranges of one block of memory, the arena. An
+// instruction is a handler, the offsets of its operands and a count of elements. Setup instructions
 // fill constants once for each evaluation. The others run once for each program of the grid.
 #pragma once
 
@@ -49,7 +49,7 @@ enum class Atomics { none, scalars, blocks };
 struct Parameter {
   ValueType type;
   std::int64_t divisor = 1;  // the code assumes that the argument is a multiple of it
-  std::uint32_t place = 0;
+  std::uint32_t offset = 0;
 };
 
 struct Code {

@@ -66,9 +66,9 @@ struct Budget {
 
 enum class LaunchStatus {
   completed,
-  // An access was outside its buffer or misaligned. `violations` has the places.
+  // An access was outside its buffer or misaligned. `violations` has the positions.
   out_of_bounds,
-  // tl.device_assert failed, or a hint is false. `violations` has the place.
+  // tl.device_assert failed, or a hint is false. `violations` has the position.
   assertion_failed,
   too_large_to_evaluate,  // the budget ran out
   // More programs wait for one that has not started than a GPU runs at once.
@@ -104,7 +104,8 @@ struct Violation {
   std::array<std::int64_t, 3> program = {};
   SourceLine at;
   std::uint64_t times = 0;  // elements with which this operation did so
-  // The place of an access out of bounds: "past `x` at line 7 (element 20 of 20, program (2, 0, 0))".
+  // The position of an access out of bounds: "past `x` at line 7 (element 20 of 20, program (2, 0,
+  // 0))".
   std::string where;
   // All of this in words: "reads 4 elements past `x` at line 7 (...)". It exists at the launch's end.
   std::string message;

@@ -181,12 +181,12 @@ class Origins {
   bool grew_ = false;
 };
 
-std::vector<int> places_of(const Module& module, const Function& kernel, Access access) {
+std::vector<int> indices_of(const Module& module, const Function& kernel, Access access) {
   const Arguments accessed = Origins(module, access).accessed_by(kernel);
-  std::vector<int> places;
+  std::vector<int> indices;
   for (std::size_t k = 0; k < kernel.arguments.size(); ++k)
-    if ((accessed & bit_of(k)) != 0) places.push_back(static_cast<int>(k));
-  return places;
+    if ((accessed & bit_of(k)) != 0) indices.push_back(static_cast<int>(k));
+  return indices;
 }
 
 }  // namespace
@@ -196,9 +196,9 @@ AccessedArguments accessed_arguments(std::string_view ttir) {
   if (!module) return {};
   const auto kernel = std::ranges::find(module->functions, true, &Function::is_public);
   if (kernel == module->functions.end()) return {};
-  return {.loaded = places_of(*module, *kernel, Access::load),
-          .stored = places_of(*module, *kernel, Access::store),
-          .unconditionally_stored = places_of(*module, *kernel, Access::unconditional_store)};
+  return {.loaded = indices_of(*module, *kernel, Access::load),
+          .stored = indices_of(*module, *kernel, Access::store),
+          .unconditionally_stored = indices_of(*module, *kernel, Access::unconditional_store)};
 }
 
 }  // namespace tritonsmith::gym::triton_ir

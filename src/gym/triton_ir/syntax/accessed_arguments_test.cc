@@ -8,9 +8,9 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-using Places = std::vector<int>;
+using Indices = std::vector<int>;
 
-Places stored_arguments(std::string_view ttir) { return accessed_arguments(ttir).stored; }
+Indices stored_arguments(std::string_view ttir) { return accessed_arguments(ttir).stored; }
 
 std::string kernel(std::string_view body, std::string_view more = "") {
   return fmt::format(
@@ -28,24 +28,24 @@ TEST(AccessedArguments, AreThoseThatAStoresPointerIsMadeFrom) {
     %to = tt.splat %y : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
     %to_1 = tt.addptr %to, %range : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
     tt.store %to_1, %values : tensor<8x!tt.ptr<f32>>)")),
-            Places{1})
+            Indices{1})
       << "what is stored is read through x, and y is where";
-  EXPECT_EQ(stored_arguments(kernel("    %v = tt.load %x : !tt.ptr<f32>")), Places{});
-  EXPECT_EQ(stored_arguments("no module"), Places{});
+  EXPECT_EQ(stored_arguments(kernel("    %v = tt.load %x : !tt.ptr<f32>")), Indices{});
+  EXPECT_EQ(stored_arguments("no module"), Indices{});
 }
 
 TEST(AccessedArguments, LoadedOnesAreThoseThatALoadsPointerIsMadeFrom) {
   const std::string copies = kernel(R"(
     %v = tt.load %x : !tt.ptr<f32>
     tt.store %y, %v : !tt.ptr<f32>)");
-  EXPECT_EQ(accessed_arguments(copies).loaded, Places{0});
-  EXPECT_EQ(stored_arguments(copies), Places{1});
+  EXPECT_EQ(accessed_arguments(copies).loaded, Indices{0});
+  EXPECT_EQ(stored_arguments(copies), Indices{1});
   EXPECT_EQ(accessed_arguments(kernel(R"(
     %one = arith.constant 1.0 : f32
     %true = arith.constant true
     %old = tt.atomic_rmw fadd, acq_rel, gpu, %y, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32)"))
                 .loaded,
-            Places{1});
+            Indices{1});
 }
 
 TEST(AccessedArguments, AtomicsStore) {
@@ -53,7 +53,7 @@ TEST(AccessedArguments, AtomicsStore) {
     %one = arith.constant 1.0 : f32
     %true = arith.constant true
     %old = tt.atomic_rmw fadd, acq_rel, gpu, %x, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32)")),
-            Places{0});
+            Indices{0});
 }
 
 TEST(AccessedArguments, EachPointerThatALoopCarriesKeepsItsOrigin) {
@@ -67,7 +67,7 @@ TEST(AccessedArguments, EachPointerThatALoopCarriesKeepsItsOrigin) {
       %to_1 = tt.addptr %to, %c1 : !tt.ptr<f32>, i32
       scf.yield %from_1, %to_1 : !tt.ptr<f32>, !tt.ptr<f32>
     })")),
-            Places{1});
+            Indices{1});
 }
 
 TEST(AccessedArguments, AChosenPointerMayBeEither) {
@@ -81,7 +81,7 @@ TEST(AccessedArguments, AChosenPointerMayBeEither) {
       scf.yield %y : !tt.ptr<f32>
     }
     tt.store %to, %one : !tt.ptr<f32>)")),
-            (Places{0, 1}));
+            (Indices{0, 1}));
 }
 
 TEST(AccessedArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
@@ -93,7 +93,7 @@ TEST(AccessedArguments, ACalledFunctionStoresThroughWhatItIsGiven) {
     tt.return
   }
 )")),
-            Places{1});
+            Indices{1});
 }
 
 TEST(AccessedArguments, UnconditionallyStoredOnesLeaveOutBranchesAndPointersThatMayBeEither) {
@@ -106,7 +106,7 @@ TEST(AccessedArguments, UnconditionallyStoredOnesLeaveOutBranchesAndPointersThat
       tt.store %x, %one : !tt.ptr<f32>
     })"))
                 .unconditionally_stored,
-            Places{1});
+            Indices{1});
   EXPECT_EQ(accessed_arguments(kernel(R"(
     %c0 = arith.constant 0 : i32
     %one = arith.constant 1.0 : f32
@@ -114,7 +114,7 @@ TEST(AccessedArguments, UnconditionallyStoredOnesLeaveOutBranchesAndPointersThat
     %to = arith.select %is, %x, %y : !tt.ptr<f32>
     tt.store %to, %one : !tt.ptr<f32>)"))
                 .unconditionally_stored,
-            Places{});
+            Indices{});
 }
 
 }  // namespace

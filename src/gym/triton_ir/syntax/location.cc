@@ -44,9 +44,9 @@ Result<int> LocationTable::parse_nested(Scanner& scanner, int depth) {
     TRY_ASSIGN(std::string text, scanner.string());
     if (scanner.accept(":")) {
       location.file = text;
-      location.place.line = static_cast<int>(scanner.integer().value_or(0) & 0x7FFFFFFF);
+      location.position.line = static_cast<int>(scanner.integer().value_or(0) & 0x7FFFFFFF);
       if (scanner.accept(":"))
-        location.place.column = static_cast<int>(scanner.integer().value_or(0) & 0x7FFFFFFF);
+        location.position.column = static_cast<int>(scanner.integer().value_or(0) & 0x7FFFFFFF);
       if (scanner.accept("to")) TRY(scanner.balanced());
     } else if (scanner.accept("(")) {
       TRY(parse_parts(scanner, depth, location));
@@ -86,7 +86,8 @@ LocationTable::Found LocationTable::find(int index, const std::string& file,
   for (int part : parts) {
     if (best.own) break;
     Found candidate = find(part, file, known, depth + 1);
-    if (candidate.place != nullptr && (candidate.own || best.place == nullptr)) best = candidate;
+    if (candidate.location != nullptr && (candidate.own || best.location == nullptr))
+      best = candidate;
   }
   known[at] = best;
   return best;
@@ -94,15 +95,16 @@ LocationTable::Found LocationTable::find(int index, const std::string& file,
 
 std::vector<SourceLine> LocationTable::resolve(int kernel) const {
   std::vector<std::optional<Found>> known(locations_.size());
-  Found kernel_place = find(kernel, "", known, 0);
-  std::string file = kernel_place.place != nullptr ? kernel_place.place->file : "";
+  Found found_kernel = find(kernel, "", known, 0);
+  std::string file = found_kernel.location != nullptr ? found_kernel.location->file : "";
   known.assign(locations_.size(), std::nullopt);
   std::vector<SourceLine> lines;
   lines.reserve(locations_.size());
   for (std::size_t i = 0; i < locations_.size(); ++i) {
     Found found = find(static_cast<int>(i), file, known, 0);
-    lines.push_back(found.place != nullptr && (found.own || file.empty()) ? found.place->place
-                                                                          : SourceLine{});
+    lines.push_back(found.location != nullptr && (found.own || file.empty())
+                        ? found.location->position
+                        : SourceLine{});
   }
   return lines;
 }

@@ -1,8 +1,8 @@
-// LocationTable: the `loc(...)`s of Triton IR. A location is a place in a file, a name around
-// another location, or a call with the places in the callee and the caller. The table finds the
-// candidate's own line, which is the innermost place in the kernel's own file. So an access inside
-// tl.load or tl.sum is attributed to the line that called it. The parser builds the table and may
-// see `#loc7` before its definition.
+// LocationTable: the `loc(...)`s of Triton IR. A location is a position in a file, a name around
+// another location, or a call with the positions in the callee and the caller. The table finds the
+// candidate's own line, which is the innermost position in the kernel's own file. So an access
+// inside tl.load or tl.sum is attributed to the line that called it. The parser builds the table
+// and may see `#loc7` before its definition.
 #pragma once
 
 #include <map>
@@ -26,13 +26,13 @@ class LocationTable {
 
  private:
   struct Location {
-    std::string file;  // of a place; else empty
-    SourceLine place;
+    std::string file;  // of a position; else empty
+    SourceLine position;
     std::string reference;   // "#loc7"
     std::vector<int> parts;  // in order of preference: callee before caller
   };
   struct Found {
-    const Location* place = nullptr;
+    const Location* location = nullptr;
     bool own = false;  // in the kernel's file
   };
   Result<int> parse_nested(Scanner& scanner, int depth);

@@ -14,7 +14,7 @@ namespace tritonsmith::gym::triton_ir {
 
 using ValueId = int;
 
-// A place in the candidate's source. Line 0: unknown.
+// A position in the candidate's source. Line 0: unknown.
 struct SourceLine {
   int line = 0;
   int column = 0;
@@ -77,7 +77,7 @@ struct Function {
 
 struct Module {
   std::vector<Function> functions;
-  std::vector<SourceLine> locations;  // resolved; index 0 is the unknown place
+  std::vector<SourceLine> locations;  // resolved; index 0 is the unknown position
   int value_count = 0;
 };
 

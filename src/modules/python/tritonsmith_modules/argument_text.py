@@ -16,7 +16,7 @@ from .tensor_text import text_of as text_of_tensor
 MAX_DEPTH = 12
 MAX_TEXT = 20000  # characters
 STDLIB = ("argparse", "collections", "functools", "math", "operator", "types")
-TORCH_PLACES = ("torch.nn", "torch.nn.functional", "torch", "torch.nn.init")
+TORCH_MODULES = ("torch.nn", "torch.nn.functional", "torch", "torch.nn.init")
 
 
 def call_text(positional, keywords, module, name_of):
@@ -118,9 +118,9 @@ class ArgumentText:
             if isinstance(value, types.ModuleType) and name and vars(value).get(name) is thing:
                 return f"{other}.{name}"
         torch = sys.modules["torch"]
-        for place in TORCH_PLACES:
-            if space.get("torch", torch) is torch and vars(sys.modules[place]).get(name) is thing:
-                return f"{place}.{name}"
+        for module in TORCH_MODULES:
+            if space.get("torch", torch) is torch and vars(sys.modules[module]).get(name) is thing:
+                return f"{module}.{name}"
         home = getattr(thing, "__module__", None) or ""
         if home in STDLIB and vars(sys.modules[home]).get(name) is thing:
             return f"__import__('{home}').{name}"

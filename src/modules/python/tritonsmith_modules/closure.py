@@ -105,7 +105,7 @@ class Closure:
                     raise Problem(f"{module.shown} line {node.lineno}: `{ast.unparse(node)}` imports a module of your own "
                                   "within another statement; import it at the top of the file")
             return
-        path, dotted = self.names.place_of_or_none(module, node)
+        path, dotted = self.names.file_of_import_or_none(module, node)
         if path is None or dotted is not None:
             return
         for alias in node.names:

@@ -10,7 +10,7 @@ PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.USub, ast
 
 
 class Constants(ast.NodeTransformer):
-    """Puts the values of constants in the place of their names."""
+    """Puts the values of constants in place of their names."""
 
     def __init__(self, tree):
         self.values, self.depth = {}, 0

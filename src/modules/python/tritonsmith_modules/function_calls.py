@@ -9,7 +9,7 @@ import threading
 
 
 class FunctionCalls:
-    """`capture` counts the calls. `names` are those of functions, without their places."""
+    """`capture` counts the calls. `names` are those of functions, without their modules."""
 
     def __init__(self, capture, names):
         self.capture, self.names = capture, frozenset(names)

@@ -68,7 +68,7 @@ class Names:
             raise missing(module, node, alias.name)
         return External(dotted, name, f"import {alias.name} as {name}" if alias.asname else f"import {name}")
 
-    def place_of(self, module, node):
+    def file_of_import(self, module, node):
         """Returns the file or folder that `from X import` names, and the absolute name of X if it is not inlined."""
         if node.level:
             path = self.finder.relative(module, node)
@@ -86,15 +86,15 @@ class Names:
             return path, None
         return path, self.finder.dotted(path) if node.level else node.module
 
-    def place_of_or_none(self, module, node):
+    def file_of_import_or_none(self, module, node):
         """Returns the same of an import that may fail, because it is within another statement."""
         try:
-            return self.place_of(module, node)
+            return self.file_of_import(module, node)
         except Problem:
             return None, None
 
     def of_import_from(self, module, node, alias, seen):
-        path, dotted = self.place_of(module, node)
+        path, dotted = self.file_of_import(module, node)
         if path is None:
             raise missing(module, node, node.module)
         bound = alias.asname or alias.name
@@ -122,7 +122,7 @@ class Names:
         return External(self.finder.dotted(inner), name, f"import {self.finder.dotted(inner)} as {name}")
 
     def of_star(self, module, node, name, seen):
-        path, dotted = self.place_of(module, node)
+        path, dotted = self.file_of_import(module, node)
         if path is None or dotted is not None or not path.endswith(".py") or (path, name) in seen:
             return None
         other = self.finder.load(path)
@@ -146,7 +146,7 @@ class Names:
         """Returns the star imports of installed packages, from which a name may come that nothing else binds."""
         lines = []
         for node in module.stars:
-            path, dotted = self.place_of(module, node)
+            path, dotted = self.file_of_import(module, node)
             if dotted is not None:
                 lines.append(f"from {dotted} import *")
         return lines

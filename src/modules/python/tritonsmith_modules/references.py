@@ -1,7 +1,7 @@
 """Finds the global names that one top-level statement binds and refers to, by Python's rules of scope.
 
 A function's own names, a comprehension's targets and a class's names hide global ones. `read_statement` answers for a
-statement: which names it binds in its module, which ones it changes, and each place that refers to a global name.
+statement: which names it binds in its module, which ones it changes, and each expression that refers to a global name.
 """
 
 import ast
@@ -13,7 +13,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclasses.dataclass
 class Reference:
-    """One place that names a global: `names` is ["ops", "norm"] for `ops.norm`, and `nodes` holds the node of each."""
+    """One expression that names a global: `names` is ["ops", "norm"] for `ops.norm`, and `nodes` holds the node of each."""
     names: list
     nodes: list
     is_base: bool = False        # a base of a class: loading needs it, but calls nothing of it

@@ -26,10 +26,10 @@ def make_task(question):
 
     The question also has "target", "init", "dtype", "folder" (where relative paths begin) and "path" (more folders). With
     "is_alone" the target's file was sent as text: it has no neighbours, and get_init_inputs() has the arguments of its Model."""
-    place, _, name = question["target"].rpartition(":")
+    target, _, name = question["target"].rpartition(":")
     is_alone = question.get("is_alone", False)
     finder = Finder(question["folder"], ["", *question["path"]], is_alone)
-    module = finder.load_target(place)
+    module = finder.load_target(target)
     if is_alone and name == "Model" and not question["init"].strip():
         question["init"] = init_of(constructor_arguments(module.source))
     found = find(Names(finder, inlines_package(package_of(finder, module))), module, name, finder)

@@ -16,7 +16,7 @@ MAX_COMMENT_LINES = 12
 
 
 class Edits:
-    """The changes to one statement: nodes and the text that takes their place."""
+    """The changes to one statement: nodes and the text that replaces them."""
 
     def __init__(self):
         self.of_nodes = []  # (first node, last node, text)
@@ -57,10 +57,10 @@ def edits_of(module, statement, closure, chosen):
 
 
 def text_of_import(module, node, kind, closure, chosen):
-    """Returns what takes the place of an import within a statement, or None if it stays."""
+    """Returns what replaces an import within a statement, or None if it stays."""
     if isinstance(node, ast.Import):
         return None
-    path, dotted = closure.names.place_of_or_none(module, node)
+    path, dotted = closure.names.file_of_import_or_none(module, node)
     if path is None or (dotted is not None and not node.level):
         return None
     if dotted is not None:

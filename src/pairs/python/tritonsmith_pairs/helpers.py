@@ -167,7 +167,7 @@ class Replace(ast.NodeTransformer):
 
 
 class Substitute(ast.NodeTransformer):
-    """Puts expressions in the place of names."""
+    """Puts expressions in place of names."""
 
     def __init__(self, expressions):
         self.expressions = expressions

@@ -94,7 +94,7 @@ def install_inductor():
     for kind in ("flash", "mem_efficient", "cudnn"):
         getattr(torch.backends.cuda, f"enable_{kind}_sdp")(False)
     torch._C._set_cudnn_enabled(False)
-    torch._dynamo.symbolic_convert.get_funcname = lambda *place: None  # for logs: it reads large files of torch to name a line
+    torch._dynamo.symbolic_convert.get_funcname = lambda *arguments: None  # for logs: it reads large files of torch to name a line
     after_aot.save_graph_repro = lambda *args, **kwargs: None  # it writes each graph down, for a trace that nobody reads
     proxy_tensor.CONSTANT_NUMEL_LIMIT = 0  # it would compute with constants on a GPU, as of `torch.tensor(0.0, device=x.device)`
     torch._dynamo.config.ignore_logging_functions.add(warnings.warn)

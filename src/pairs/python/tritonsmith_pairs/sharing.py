@@ -1,6 +1,6 @@
 """Makes one kernel of several that differ only in their numbers, as a person would: the numbers become parameters.
 
-Inductor writes a kernel for each place of a network and each step of a recurrence. Two such kernels often differ only in a width
+Inductor writes a kernel for each position of a network and each step of a recurrence. Two such kernels often differ only in a width
 or in an offset. Numbers that only enter sums and products of an index become arguments of the launch, so that one compiled
 kernel serves all launches. All others become constants of the kernel (tl.constexpr), which mean what the written numbers meant.
 """
@@ -64,7 +64,7 @@ def is_number(node):
 
 
 def numbers_of(function):
-    """Yields (parent, field, place in the field or None, number) for each number, in the same order for equal skeletons."""
+    """Yields (parent, field, position in the field or None, number) for each number, in the same order for equal skeletons."""
     for parent in walk(function):
         for field, value in ast.iter_fields(parent):
             for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
@@ -73,20 +73,20 @@ def numbers_of(function):
 
 
 def merge(group, launches):
-    """The first kernel of the group takes the place of all."""
+    """The first kernel of the group replaces all."""
     first = group[0]
-    places = list(zip(*(list(numbers_of(kernel.function)) for kernel in group)))
+    positions = list(zip(*(list(numbers_of(kernel.function)) for kernel in group)))
     taken = {n.id for n in walk(first.function) if isinstance(n, ast.Name)} | set(TRITON)
     taken |= {a.arg for a in first.function.args.args}
-    vectors = [tuple(number.value for _, _, _, number in place) for place in places]
-    # The type of a number and its value in each kernel of the group -> the places in the first one's code that hold them. 96 and
+    vectors = [tuple(number.value for _, _, _, number in position) for position in positions]
+    # The type of a number and its value in each kernel of the group -> the positions in the first one's code that hold them. 96 and
     # 96.0 are equal in Python and not in Triton.
     values = {}
-    for place, vector in sorted(zip(places, vectors), key=lambda pair: pair[1][0]):
+    for position, vector in sorted(zip(positions, vectors), key=lambda pair: pair[1][0]):
         if len(set(vector)) > 1:
             kind = type(vector[0])
             base = next((known for of, known in values if of is kind and differs_by_a_number(known, vector)), vector)
-            values.setdefault((kind, base), []).append((place[0], vector[0] - base[0] if base is not vector else 0))
+            values.setdefault((kind, base), []).append((position[0], vector[0] - base[0] if base is not vector else 0))
     data = data_names(first.function)
     for (kind, vector), uses in values.items():
         runtime = kind is int and all(is_index(parent, data) for (parent, _, _, _), _ in uses)

@@ -201,7 +201,7 @@ def inline(function):
                 name = single_target(block[at])
                 if name and counts.get(name) == 1 and not SIZES.search(name) and try_inline(
                         function, block, at, name, counts, loads, readers):
-                    changed = True  # the next statement is at this place now
+                    changed = True  # the next statement is at this index now
                 else:
                     at += 1
 
@@ -228,7 +228,7 @@ def try_inline(function, block, at, name, counts, loads, readers):
         casts = casts_to_float(reading)
         is_wide = isinstance(expression, ast.Call) and dotted(expression.args[2]) == "tl.int64"  # it decides the type of a sum
         if not all((allows_literal(parent, child) and not (is_wide and not isinstance(parent, ast.Compare)))
-                   or id(parent) in casts for parent, child in places(reading, name)):
+                   or id(parent) in casts for parent, child in loads_of(reading, name)):
             return False
         replace_everywhere(function, block, at, name, literal, readers)
         counts.pop(name)
@@ -278,14 +278,14 @@ def casts_to_float(statements):
             and node.func.attr == "to" and len(node.args) == 1 and dotted(node.args[0]) == "tl.float32"}
 
 
-def places(statements, name):
+def loads_of(statements, name):
     return [(parent, child) for statement in statements for parent in walk(statement)
             for child in ast.iter_child_nodes(parent)
             if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load)]
 
 
 def is_movable(expression, counts):
-    """Whether the expression gives the same at a later place: it loads nothing, and its names are assigned once."""
+    """Whether the expression gives the same at a later statement: it loads nothing, and its names are assigned once."""
     for node in walk(expression):
         if isinstance(node, ast.Call) and dotted(node.func) in ("tl.load", "tl.atomic_add", "tl.rand", "tl.randint64"):
             return False

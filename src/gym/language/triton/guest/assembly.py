@@ -52,12 +52,12 @@ def first_unknown(text, constraints):
         return "signs that are not ASCII"
     if text.count("{") != text.count("}"):
         return "a brace without its counterpart"
-    text, place, declared = COMMENT.sub(" ", text), 0, set()
-    while (place := re.compile(r"[\s{};]*").match(text, place).end()) < len(text):
-        statement = STATEMENT.match(text, place)
+    text, position, declared = COMMENT.sub(" ", text), 0, set()
+    while (position := re.compile(r"[\s{};]*").match(text, position).end()) < len(text):
+        statement = STATEMENT.match(text, position)
         if statement is None:
-            return f"`{text[place:place + 60]}`"
-        place = statement.end()
+            return f"`{text[position:position + 60]}`"
+        position = statement.end()
         name, operands = statement.groups()
         declaration = DECLARATION.fullmatch(operands) if name == ".reg" else None
         if declaration is not None:

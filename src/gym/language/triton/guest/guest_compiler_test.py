@@ -99,7 +99,7 @@ class Compiler(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(texts[0], texts[2])
 
-    def test_edited_ptx_takes_the_place_of_the_compilers(self):
+    def test_edited_ptx_replaces_the_compilers(self):
         kernel = {**good_plan("libdevice")["kernels"][0], "target": "sm_90"}
         original = compile_kernel({**kernel, "wants_ptx": True})
         self.assertIn(".visible .entry", original["ptx"])

@@ -112,7 +112,7 @@ class Kernel(KernelInterface):
 
 
 def cached_autotune(size_hints, configs, triton_meta, heuristic_type, filename=None, inductor_meta=None, **others):
-    """Takes the place of Inductor's tuner, which compiles, measures and keeps files."""
+    """Replaces Inductor's tuner, which compiles, measures and keeps files."""
     configs = triton_heuristics.unique_configs(configs)
     return lambda function: Kernel(function, configs, inductor_meta or {})
 

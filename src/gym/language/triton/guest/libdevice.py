@@ -90,7 +90,7 @@ _libraries = {}  # by their paths
 
 
 def link(module, paths):
-    """Takes the place of Triton's function, which links whole libraries."""
+    """Replaces Triton's function, which links whole libraries."""
     names = set(DECLARED.findall(str(module)))
     if len(paths) != 1 or not names:
         return link_whole(module, paths)

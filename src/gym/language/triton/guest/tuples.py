@@ -1,7 +1,7 @@
 """Handles tuples as arguments of a kernel: `k[grid]((x, y), (x.stride(0), 1))`, also nested and with named members.
 
 Triton describes a tuple's type as a tuple of types. Members that are compiled in (None, a one, a `tl.constexpr`) have the
-type "constexpr". The IR takes the other members one after the other in the tuple's place, and so does a plan.
+type "constexpr". The IR takes the other members one after the other in the tuple's position, and so does a plan.
 """
 
 from . import descriptors

@@ -1,4 +1,4 @@
-#include "cli/setup/teaching.h"
+#include "cli/setup/teacher_examples.h"
 
 #include <algorithm>
 
@@ -13,23 +13,23 @@ using curriculum::Example;
 // Judges the examples' first answers and keeps the verdicts by the example's number.
 class FirstAnswers {
  public:
-  FirstAnswers(std::span<const Example> examples, const Teaching& teaching)
-      : examples_(examples), teaching_(teaching), verdicts_(examples.size()) {}
+  FirstAnswers(std::span<const Example> examples, const TeacherExampleOptions& options)
+      : examples_(examples), options_(options), verdicts_(examples.size()) {}
 
   Result<std::vector<Verdict>> judge() {
     const auto wanted = static_cast<std::size_t>(std::ranges::count_if(
         examples_, [](const Example& each) { return each.first.has_value(); }));
     if (wanted == 0) return std::move(verdicts_);
-    TRY_ASSIGN(gym::api::Judge* const judge, teaching_.judge());
+    TRY_ASSIGN(gym::api::Judge* const judge, options_.judge());
     Progress progress("judging first answers", wanted);
     for (std::size_t id = 0; id < examples_.size(); ++id) {
       if (!examples_[id].first) continue;
       TRY(judge->submit({.id = id,
                          .task = examples_[id].task,
                          .kernel = examples_[id].first->code,
-                         .policy = teaching_.policy,
-                         .backend = teaching_.backend,
-                         .trials = teaching_.trials}));
+                         .policy = options_.policy,
+                         .backend = options_.backend,
+                         .trials = options_.trials}));
       ++pending_;
       TRY(take_all(*judge, Deadline::after(Milliseconds(0)), progress));
     }
@@ -56,44 +56,43 @@ class FirstAnswers {
   }
 
   std::span<const Example> examples_;
-  const Teaching& teaching_;
+  const TeacherExampleOptions& options_;
   std::vector<Verdict> verdicts_;
   std::size_t pending_ = 0, done_ = 0;
 };
 
 }  // namespace
 
-Result<Taught> teaching_examples(std::span<const curriculum::Lesson> lessons,
-                                 const Teaching& teaching) {
-  TRY(curriculum::check(teaching.teacher));
-  std::vector<Example> examples = curriculum::teach(lessons, teaching.teacher);
-  TRY_ASSIGN(const std::vector<Verdict> verdicts, FirstAnswers(examples, teaching).judge());
-  Taught taught;
+Result<TeacherExamples> teacher_examples(std::span<const curriculum::GeneratedTask> generated_tasks,
+                                         const TeacherExampleOptions& options) {
+  TRY(curriculum::check(options.teacher));
+  std::vector<Example> examples = curriculum::teach(generated_tasks, options.teacher);
+  TRY_ASSIGN(const std::vector<Verdict> verdicts, FirstAnswers(examples, options).judge());
+  TeacherExamples made;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     Example& each = examples[i];
-    ++taught.counts[each.first ? "repair" : std::string(name_of(each.answer.intent))];
+    ++made.counts[each.first ? "repair" : std::string(name_of(each.answer.intent))];
     train::SftExample example{.task_id = each.task.id,
-                              .prompt = text::prompt_for(each.task, teaching.prompt),
+                              .prompt = text::prompt_for(each.task, options.prompt),
                               .completion = std::move(each.answer.completion),
-                              .asked = text::PromptRecord{.prompt = teaching.prompt}};
+                              .asked = text::PromptRecord{.prompt = options.prompt}};
     if (each.first) {
       example.prompt.push_back(
           {.role = text::Role::assistant, .content = std::move(each.first->completion)});
-      example.prompt.push_back(
-          {.role = text::Role::user,
-           .content = text::feedback_text(verdicts[i], teaching.prompt.style)});
+      example.prompt.push_back({.role = text::Role::user,
+                                .content = text::feedback_text(verdicts[i], options.prompt.style)});
     }
-    taught.examples.push_back(std::move(example));
+    made.examples.push_back(std::move(example));
   }
-  return taught;
+  return made;
 }
 
-std::string reference_lines(std::span<const curriculum::Lesson> lessons,
+std::string reference_lines(std::span<const curriculum::GeneratedTask> generated_tasks,
                             curriculum::TeacherOptions options) {
   options.per_task = 1;
   options.mistakes = options.lazy = options.decoys = options.repairs = 0;
   std::string lines;
-  for (const Example& each : curriculum::teach(lessons, options))
+  for (const Example& each : curriculum::teach(generated_tasks, options))
     lines += to_line({{"task", each.task.id}, {"kernel", each.answer.code}}) + '\n';
   return lines;
 }

@@ -1,6 +1,6 @@
-// Teaching: converts the teacher's lessons into examples for supervised fine-tuning. The prompt of
-// a second answer contains the first answer and the gym's feedback on it. First answers are
-// therefore judged before examples are written. `tasks` and `quickstart` use it.
+// Teacher examples: converts the teacher's answers into examples for supervised fine-tuning. The
+// prompt of a second answer contains the first answer and the gym's feedback on it. First answers
+// are therefore judged before examples are written. `tasks` and `quickstart` use it.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace tritonsmith::cli {
 
-struct Teaching {
+struct TeacherExampleOptions {
   curriculum::TeacherOptions teacher;
   text::PromptConfig prompt;
   // The settings with which first answers are judged.
@@ -26,18 +26,18 @@ struct Teaching {
   std::function<Result<gym::api::Judge*>()> judge;
 };
 
-struct Taught {
-  std::vector<train::SftExample> examples;  // in the order of the lessons
+struct TeacherExamples {
+  std::vector<train::SftExample> examples;  // in the order of the tasks
   std::map<std::string, int> counts;        // by intent; "repair" counts second answers
 };
 
 // Fails if the gym is broken, or has an infrastructure fault on a first answer.
-Result<Taught> teaching_examples(std::span<const curriculum::Lesson> lessons,
-                                 const Teaching& teaching);
+Result<TeacherExamples> teacher_examples(std::span<const curriculum::GeneratedTask> generated_tasks,
+                                         const TeacherExampleOptions& options);
 
 // Returns an honest solution of each training task, one a line as {"task", "kernel"}.
 // reward.similarity compares with them.
-std::string reference_lines(std::span<const curriculum::Lesson> lessons,
+std::string reference_lines(std::span<const curriculum::GeneratedTask> generated_tasks,
                             curriculum::TeacherOptions options);
 
 }  // namespace tritonsmith::cli

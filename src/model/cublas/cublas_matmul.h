@@ -1,4 +1,5 @@
-// The parts of Cublas, for its own sources: a requested product, and the plan of its computation.
+// The parts of Cublas, for its own sources: a requested product, and the cuBLASLt matmul that
+// computes it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -104,9 +105,9 @@ struct Cublas::Product {
   }
 };
 
-struct Cublas::Plan {
-  explicit Plan(const Api& of) : api(of) {}
-  ~Plan() {
+struct Cublas::Matmul {
+  explicit Matmul(const Api& of) : api(of) {}
+  ~Matmul() {
     if (description != nullptr) api.destroy_desc(description);
     for (const cublaslt::Layout layout : {first, second, out})
       if (layout != nullptr) api.destroy_layout(layout);

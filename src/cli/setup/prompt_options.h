@@ -1,6 +1,6 @@
-// Asking: the form of the prompts of `eval` and `write`. The options decide first, then the model's
-// prompt.json from its training. The default is the full prompt, with 2,048 tokens or half of the
-// model's positions. A remote model, which may reason at length, gets 8,192 tokens.
+// PromptOptions: the form of the prompts of `eval` and `write`. The options decide first, then the
+// model's prompt.json from its training. The default is the full prompt, with 2,048 tokens or half
+// of the model's positions. A remote model, which may reason at length, gets 8,192 tokens.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace tritonsmith::cli {
 
-struct Asking {
+struct PromptOptions {
   std::string style = "auto";
   int max_tokens = 0;  // 0: the default above
 };
 
-void add_asking_options(CLI::App& command, Asking& asking);
+void add_prompt_options(CLI::App& command, PromptOptions& prompt_options);
 
 // The answers of a model where none of them holds code.
 struct CodelessAnswers {
@@ -31,7 +31,8 @@ std::string without_code(const CodelessAnswers& answers);
 
 // `model` is a directory or a remote model. The record's max_new_tokens may still be 0. Fails when
 // the directory's prompt.json is damaged.
-Result<text::PromptRecord> asked_as(const Asking& asking, const std::string& model);
+Result<text::PromptRecord> prompt_record_of(const PromptOptions& prompt_options,
+                                            const std::string& model);
 
 // `positions` is the model's number of positions, where it is known.
 int new_tokens(const text::PromptRecord& record, std::optional<std::int64_t> positions,

@@ -1,4 +1,4 @@
-#include "eval/reached.h"
+#include "eval/conversation_results.h"
 
 #include <algorithm>
 
@@ -12,18 +12,18 @@ void take_faster(const Verdict& verdict, std::optional<double>& fastest) {
 
 }  // namespace
 
-Reached reached_after(int turn, std::span<const Conversation> conversations) {
-  Reached reached;
+ConversationResults results_after(int turn, std::span<const Conversation> conversations) {
+  ConversationResults results;
   for (const Conversation& conversation : conversations) {
     const auto count = std::min(conversation.verdicts.size(), static_cast<std::size_t>(turn));
     const auto played = std::span(conversation.verdicts).first(count);
     if (played.empty()) continue;
-    reached.last += played.back().accepted ? 1 : 0;
-    reached.best += std::ranges::any_of(played, &Verdict::accepted) ? 1 : 0;
-    take_faster(played.back(), reached.last_speedup);
-    for (const Verdict& verdict : played) take_faster(verdict, reached.best_speedup);
+    results.last += played.back().accepted ? 1 : 0;
+    results.best += std::ranges::any_of(played, &Verdict::accepted) ? 1 : 0;
+    take_faster(played.back(), results.last_speedup);
+    for (const Verdict& verdict : played) take_faster(verdict, results.best_speedup);
   }
-  return reached;
+  return results;
 }
 
 }  // namespace tritonsmith::eval

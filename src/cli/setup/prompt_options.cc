@@ -1,4 +1,4 @@
-#include "cli/setup/asking.h"
+#include "cli/setup/prompt_options.h"
 
 #include <fmt/format.h>
 
@@ -14,29 +14,30 @@ constexpr std::int64_t kOwnTokens = 2048, kRemoteTokens = 8192;  // of a complet
 
 }  // namespace
 
-void add_asking_options(CLI::App& command, Asking& asking) {
+void add_prompt_options(CLI::App& command, PromptOptions& prompt_options) {
   command
       .add_option(
-          "--max-tokens", asking.max_tokens,
+          "--max-tokens", prompt_options.max_tokens,
           "The most tokens of a completion (default: as the model was trained, else up to 2048)")
       ->check(CLI::Range(1, 1 << 24));
   command
-      .add_option("--prompt-style", asking.style,
+      .add_option("--prompt-style", prompt_options.style,
                   "How the model is asked: auto (as it was trained to be), " +
                       all_names<text::PromptStyle>())
       ->check(CLI::IsMember({"auto", "full", "compact"}));
 }
 
-Result<text::PromptRecord> asked_as(const Asking& asking, const std::string& model) {
+Result<text::PromptRecord> prompt_record_of(const PromptOptions& prompt_options,
+                                            const std::string& model) {
   text::PromptRecord record;
   if (!is_remote(model)) {
     TRY_ASSIGN(const auto learnt, text::read_prompt_record(model));
     record = learnt.value_or(record);
   }
-  if (asking.style != "auto") {
-    TRY_ASSIGN(record.prompt.style, enum_from_name<text::PromptStyle>(asking.style));
+  if (prompt_options.style != "auto") {
+    TRY_ASSIGN(record.prompt.style, enum_from_name<text::PromptStyle>(prompt_options.style));
   }
-  if (asking.max_tokens > 0) record.max_new_tokens = asking.max_tokens;
+  if (prompt_options.max_tokens > 0) record.max_new_tokens = prompt_options.max_tokens;
   return record;
 }
 
