@@ -159,9 +159,9 @@ bool keep_most_of(const Sides& sides, const tensors::TensorTable& first) {
     sides.seed("place in a row");
     std::vector<std::int64_t> rows = now.sizes().vec();
     rows.back() = 1;
-    const at::Tensor index =
+    const at::Tensor element =
         at::randint(now.size(-1), rows, at::dtype(at::kLong).device(now.device()));
-    now.copy_(before.scatter(-1, index, now.gather(-1, index)));
+    now.copy_(before.scatter(-1, element, now.gather(-1, element)));
     any = true;
   }
   return any;

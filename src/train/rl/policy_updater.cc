@@ -61,7 +61,7 @@ Result<PolicyBatch> PolicyUpdater::assign(std::span<JudgedSample> turns,
     for (std::size_t g = 0; g < batch.segments(); ++g)
       batch.mismatch.push_back(
           algorithm::mismatch_weights(batch.old[g], batch.sampler[g], mismatch));
-  TRY(apply_teacher(batch, counts));
+  TRY(learn_from_teacher(batch, counts));
   counts.trained += std::ranges::count(batch.counts, 1);
   counts.mismatch += rejections.mismatch;
   counts.profile += rejections.profile;
@@ -79,7 +79,7 @@ Result<TokenColumn> PolicyUpdater::logprobs_of(const model::Transformer& model,
                                      run_.ranks());
 }
 
-Status PolicyUpdater::apply_teacher(PolicyBatch& batch, CreditCounts& counts) {
+Status PolicyUpdater::learn_from_teacher(PolicyBatch& batch, CreditCounts& counts) {
   if (frozen_.teacher == nullptr || !config_.teacher.teaches_after(run_.step())) return ok();
   TRY_ASSIGN(const TokenColumn logprobs, logprobs_of(*frozen_.teacher, batch));
   const TeacherKl kl = apply_teacher(config_.teacher, logprobs, batch);

@@ -67,7 +67,7 @@ class PolicyUpdater {
   // Adds the log-probabilities of the trainer and the reference, if the config needs them.
   Status add_logprobs(PolicyBatch& batch);
   // Changes the advantages to the teacher's while it teaches.
-  Status apply_teacher(PolicyBatch& batch, CreditCounts& counts);
+  Status learn_from_teacher(PolicyBatch& batch, CreditCounts& counts);
   Result<TokenColumn> logprobs_of(const model::Transformer& model, const PolicyBatch& batch);
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
   Status update_by(const PolicyBatch& batch, StepUpdate& step);
