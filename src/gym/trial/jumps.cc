@@ -49,11 +49,35 @@ at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
   return near.logical_and_(expected.isfinite()).logical_or_(same).logical_not();
 }
 
+// Says which numbers are as they are on purpose: whole ones, those of few significant bits such as halves
+// and 16-bit values, NaN and infinity.
+at::Tensor is_exact(const at::Tensor& tensor) {
+  constexpr int significant = 12;
+  const bool is_float = tensor.scalar_type() == at::kFloat;
+  const int bits =
+      is_float ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+  const at::Tensor rest = tensor.view(is_float ? at::kInt : at::kLong)
+                              .bitwise_and((std::int64_t{1} << (bits - significant)) - 1);
+  return tensor.isfinite()
+      .logical_not()
+      .logical_or_(tensor.eq(tensor.round()))
+      .logical_or_(rest.eq(0));
+}
+
+// Returns the nearest points of the grid within these bounds. An element that has none there stays.
 template <typename Bits>
-at::Tensor on_grid(const at::Tensor& tensor, at::ScalarType bits_type, Bits units, Bits first) {
+at::Tensor on_grid(const at::Tensor& tensor, at::ScalarType bits_type, Bits units, Bits first,
+                   const at::Tensor& least, const at::Tensor& greatest) {
+  const at::ScalarType type = tensor.scalar_type();
   const at::Tensor bits = tensor.view(bits_type);
   const at::Tensor from_grid = (bits - first + units / 2).bitwise_and_(at::Scalar(units - 1));
-  return (bits + units / 2 - from_grid).view(tensor.scalar_type());
+  const at::Tensor nearest = bits + units / 2 - from_grid;
+  const at::Tensor values = nearest.view(type);
+  // The bits of a number count its distance from zero.
+  const at::Tensor outwards = 1 - 2 * tensor.lt(0).to(bits_type);
+  const at::Tensor back = values.gt(greatest).to(bits_type) - values.lt(least).to(bits_type);
+  const at::Tensor inside = (nearest - back * outwards * units).view(type);
+  return at::where(inside.gt(greatest).logical_or_(inside.lt(least)), tensor, inside);
 }
 
 }  // namespace
@@ -68,22 +92,21 @@ Nudge jump_nudge(int round) {
 void round_to_grid(const Nudge& by, at::Tensor& tensor) {
   const at::ScalarType type = tensor.scalar_type();
   if ((type != at::kFloat && type != at::kDouble) || tensor.numel() == 0 ||
-      at::has_internal_overlap(tensor) != at::MemOverlap::No)
+      at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
     return;
-  const at::Tensor is_fixed =
-      tensor.isfinite().logical_not_().logical_or_(tensor.eq(tensor.round()));
-  const at::Tensor moving = tensor.masked_select(is_fixed.logical_not());
+  const at::Tensor whole = tensor.contiguous();
+  const at::Tensor is_fixed = is_exact(whole);
+  const at::Tensor moving = whole.masked_select(is_fixed.logical_not());
   if (moving.numel() == 0) return;
   const at::Tensor least = moving.amin(), greatest = moving.amax();
   const auto units = static_cast<std::int64_t>(by.units);
   const auto first = static_cast<std::int64_t>(Rng(0, "grid", static_cast<std::uint64_t>(by.round))
                                                    .below(static_cast<std::uint64_t>(units)));
-  const at::Tensor whole = tensor.contiguous();
   const at::Tensor moved = type == at::kFloat
                                ? on_grid(whole, at::kInt, static_cast<std::int32_t>(units),
-                                         static_cast<std::int32_t>(first))
-                               : on_grid(whole, at::kLong, units, first);
-  tensor.copy_(at::where(is_fixed, tensor, moved.clamp(least, greatest)));
+                                         static_cast<std::int32_t>(first), least, greatest)
+                               : on_grid(whole, at::kLong, units, first, least, greatest);
+  tensor.copy_(at::where(is_fixed, whole, moved));
 }
 
 OtherRounding::OtherRounding(const plan::Plan& task, const Nudge& by)

@@ -24,9 +24,9 @@ inline constexpr int kJumpRounds = 32, kRoundsWithoutJump = 12;
 Nudge jump_nudge(int round);
 
 // Rounds the elements of a tensor of 32 or 64 bits to a grid of `by.units` units in their last place. The
-// round decides where the grid lies. Equal values stay equal, and a second call changes nothing. Zeros,
-// whole numbers, NaN and infinity stay as they are, and no element leaves the range of the tensor's
-// values. Other tensors stay as they are.
+// round decides where the grid lies. Equal values stay equal, and a second call changes nothing. Whole numbers,
+// numbers of at most 12 significant bits, NaN and infinity stay as they are, and no element leaves the range
+// of the tensor's values. Other tensors stay as they are.
 void round_to_grid(const Nudge& by, at::Tensor& tensor);
 
 // Rounds what one step of the reference's forward made. Memory that forward did not make stays.

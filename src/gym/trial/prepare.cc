@@ -135,15 +135,19 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
-  // A pattern or a nudge changes its input here. The device then copies the input as it is.
+  // A pattern or a nudge changes its input here. The device then copies the input as it is. A nudge by
+  // value comes last, because a device draws the numbers of a change in its own way.
+  const bool is_by_value = config.nudge.form == NudgeForm::by_value;
   for (device::DrawnInput& input : inputs)
-    if (input.change.has_pattern() || config.nudge.units != 0) {
+    if (input.change.has_pattern() || (config.nudge.units != 0 && !is_by_value)) {
       change_input(input.change, input.drawn);
       input.change = {};
       nudge(config.nudge, input.drawn);
     }
   const bool remembered = sides.device.change_and_copy(inputs);
   if (!remembered) copy_inputs(inputs, sides.device);
+  if (is_by_value)
+    for (device::DrawnInput& input : inputs) nudge(config.nudge, input.drawn);
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const plan::PlanTensor& declared =
         config.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));

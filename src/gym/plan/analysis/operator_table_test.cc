@@ -78,7 +78,7 @@ std::map<std::string, Question> questions() {
       {"into_tensors", trait(Trait::into_given)},
       {"recurrent", trait(Trait::recurrent)},
       {"overwrites", trait(Trait::overwrites)},
-      {"gives_first_places",
+      {"gives_first_indices",
        [](std::string_view name) {
          return has_trait(name, Trait::reduces) && (has_trait(name, Trait::gives_indices) ||
                                                     has_trait(name, Trait::indices_along_dim));
