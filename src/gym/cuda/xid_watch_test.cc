@@ -27,7 +27,7 @@ NvmlNotes& notes() {
 
 Nvml::Device device_at(std::uintptr_t number) { return reinterpret_cast<Nvml::Device>(number); }
 
-Nvml fake_nvml() {
+Nvml nvml_with_events() {
   notes().events.clear();
   notes().end_code = Nvml::kTimeout;
   notes().is_lost = false;
@@ -86,7 +86,7 @@ std::vector<GpuFault> heard(const Nvml& nvml) {
 }
 
 TEST(XidWatch, NamesTheGpuThatReportedAnError) {
-  const Nvml nvml = fake_nvml();
+  const Nvml nvml = nvml_with_events();
   notes().events = {{.device = device_at(2), .type = Nvml::kXidEvents, .data = 48}};
   const auto faults = heard(nvml);
   ASSERT_EQ(faults.size(), 1U);
@@ -97,14 +97,14 @@ TEST(XidWatch, NamesTheGpuThatReportedAnError) {
 
 // Otherwise any candidate with an illegal address would stop a GPU.
 TEST(XidWatch, PassesOverErrorsThatACandidateCanCause) {
-  const Nvml nvml = fake_nvml();
+  const Nvml nvml = nvml_with_events();
   for (const unsigned long long xid : {13, 31, 43, 45, 68, 109})
     notes().events.push_back({.device = device_at(1), .type = Nvml::kXidEvents, .data = xid});
   EXPECT_TRUE(heard(nvml).empty());
 }
 
 TEST(XidWatch, ReportsAGpuThatFellOffTheBus) {
-  const Nvml nvml = fake_nvml();
+  const Nvml nvml = nvml_with_events();
   notes().is_lost = true;
   notes().end_code = Nvml::kGpuIsLost;
   const auto faults = heard(nvml);
@@ -113,7 +113,8 @@ TEST(XidWatch, ReportsAGpuThatFellOffTheBus) {
 }
 
 TEST(XidWatch, FailsWithTheAddressOfAGpuThatTheDriverDoesNotWatch) {
-  const auto watch = XidWatch::start(fake_nvml(), std::vector<WatchedGpu>{{"GPU-9", "0000:99:00"}});
+  const auto watch =
+      XidWatch::start(nvml_with_events(), std::vector<WatchedGpu>{{"GPU-9", "0000:99:00"}});
   ASSERT_FALSE(watch);
   EXPECT_NE(watch.error().message.find("0000:99:00"), std::string::npos);
 }

@@ -64,21 +64,42 @@ at::Tensor is_exact(const at::Tensor& tensor) {
       .logical_or_(rest.eq(0));
 }
 
-// Returns the nearest points of the grid within these bounds. An element that has none there stays.
+// The points of a grid. A cell holds `units` neighbouring numbers, and the round decides where cells begin
+// and which number of a cell is its point. The bits of a number, as a whole number, count numbers from zero.
 template <typename Bits>
-at::Tensor on_grid(const at::Tensor& tensor, at::ScalarType bits_type, Bits units, Bits first,
-                   const at::Tensor& least, const at::Tensor& greatest) {
-  const at::ScalarType type = tensor.scalar_type();
-  const at::Tensor bits = tensor.view(bits_type);
-  const at::Tensor from_grid = (bits - first + units / 2).bitwise_and_(at::Scalar(units - 1));
-  const at::Tensor nearest = bits + units / 2 - from_grid;
-  const at::Tensor values = nearest.view(type);
-  // The bits of a number count its distance from zero.
-  const at::Tensor outwards = 1 - 2 * tensor.lt(0).to(bits_type);
-  const at::Tensor back = values.gt(greatest).to(bits_type) - values.lt(least).to(bits_type);
-  const at::Tensor inside = (nearest - back * outwards * units).view(type);
-  return at::where(inside.gt(greatest).logical_or_(inside.lt(least)), tensor, inside);
-}
+class Grid {
+ public:
+  Grid(const Nudge& by, at::ScalarType bits_type)
+      : bits_type_(bits_type), units_(static_cast<Bits>(by.units)) {
+    Rng rng(0, "grid", static_cast<std::uint64_t>(by.round));
+    first_ = static_cast<Bits>(rng.below(static_cast<std::uint64_t>(units_)));
+    salt_ = static_cast<Bits>(rng.next_u64() >> 34U);
+  }
+
+  // Returns the points of the elements' cells. Beyond these bounds it takes the next cell inwards, and an
+  // element that has no point within them stays.
+  at::Tensor points(const at::Tensor& tensor, const at::Tensor& least,
+                    const at::Tensor& greatest) const {
+    const at::ScalarType type = tensor.scalar_type();
+    const at::Tensor cell = at::div(tensor.view(bits_type_) + first_, units_, "floor");
+    const at::Tensor values = point_of(cell).view(type);
+    const at::Tensor outwards = 1 - 2 * tensor.lt(0).to(bits_type_);
+    const at::Tensor beyond = values.gt(greatest).to(bits_type_) - values.lt(least).to(bits_type_);
+    const at::Tensor inside = point_of(cell - beyond * outwards).view(type);
+    return at::where(inside.gt(greatest).logical_or_(inside.lt(least)), tensor, inside);
+  }
+
+ private:
+  at::Tensor point_of(const at::Tensor& cell) const {
+    at::Tensor mixed = (cell + salt_) * static_cast<Bits>(0x2c1b3c6d);
+    mixed = mixed.bitwise_xor(mixed.bitwise_right_shift(15)) * static_cast<Bits>(0x297a2d39);
+    mixed = mixed.bitwise_xor(mixed.bitwise_right_shift(12));
+    return cell * units_ - first_ + mixed.bitwise_and(units_ - 1);
+  }
+
+  at::ScalarType bits_type_;
+  Bits units_ = 1, first_ = 0, salt_ = 0;
+};
 
 }  // namespace
 
@@ -99,13 +120,9 @@ void round_to_grid(const Nudge& by, at::Tensor& tensor) {
   const at::Tensor moving = whole.masked_select(is_fixed.logical_not());
   if (moving.numel() == 0) return;
   const at::Tensor least = moving.amin(), greatest = moving.amax();
-  const auto units = static_cast<std::int64_t>(by.units);
-  const auto first = static_cast<std::int64_t>(Rng(0, "grid", static_cast<std::uint64_t>(by.round))
-                                                   .below(static_cast<std::uint64_t>(units)));
   const at::Tensor moved = type == at::kFloat
-                               ? on_grid(whole, at::kInt, static_cast<std::int32_t>(units),
-                                         static_cast<std::int32_t>(first), least, greatest)
-                               : on_grid(whole, at::kLong, units, first, least, greatest);
+                               ? Grid<std::int32_t>(by, at::kInt).points(whole, least, greatest)
+                               : Grid<std::int64_t>(by, at::kLong).points(whole, least, greatest);
   tensor.copy_(at::where(is_fixed, whole, moved));
 }
 
