@@ -76,17 +76,22 @@ class Grid {
     salt_ = static_cast<Bits>(rng.next_u64() >> 34U);
   }
 
-  // Returns the points of the elements' cells. Beyond these bounds it takes the next cell inwards, and an
-  // element that has no point within them stays.
+  // Returns the points of the elements' cells. A point beyond these bounds and a whole number is
+  // replaced by the next cell's point inwards. An element that has no such point stays.
   at::Tensor points(const at::Tensor& tensor, const at::Tensor& least,
                     const at::Tensor& greatest) const {
     const at::ScalarType type = tensor.scalar_type();
     const at::Tensor cell = at::div(tensor.view(bits_type_) + first_, units_, "floor");
+    const auto leaves = [&](const at::Tensor& values, const at::Tensor& beyond) {
+      return beyond.logical_and(values.floor().ne(tensor.floor()));
+    };
     const at::Tensor values = point_of(cell).view(type);
     const at::Tensor outwards = 1 - 2 * tensor.lt(0).to(bits_type_);
-    const at::Tensor beyond = values.gt(greatest).to(bits_type_) - values.lt(least).to(bits_type_);
-    const at::Tensor inside = point_of(cell - beyond * outwards).view(type);
-    return at::where(inside.gt(greatest).logical_or_(inside.lt(least)), tensor, inside);
+    const at::Tensor up = leaves(values, values.gt(greatest)).to(bits_type_),
+                     down = leaves(values, values.lt(least)).to(bits_type_);
+    const at::Tensor inside = point_of(cell - (up - down) * outwards).view(type);
+    const at::Tensor stays = leaves(inside, inside.gt(greatest).logical_or_(inside.lt(least)));
+    return at::where(stays, tensor, inside);
   }
 
  private:

@@ -25,8 +25,9 @@ Nudge jump_nudge(int round);
 
 // Rounds the elements of a tensor of 32 or 64 bits to a grid: `by.units` neighbouring numbers all become
 // one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
-// Whole numbers, numbers of at most 12 significant bits, NaN and infinity stay as they are, and no
-// element leaves the range of the tensor's values. Other tensors stay as they are.
+// Whole numbers, numbers of at most 12 significant bits, NaN and infinity stay as they are. No element
+// leaves the range of the tensor's values and crosses a whole number there, because an index or the
+// operand of a root may end at one. Other tensors stay as they are.
 void round_to_grid(const Nudge& by, at::Tensor& tensor);
 
 // Rounds what one step of the reference's forward made. Memory that forward did not make stays.

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tritonsmith::gym::trial {
@@ -79,7 +80,7 @@ TEST(RoundToGrid, LeavesWholeNumbersSpecialsAndOtherTypes) {
   const at::Tensor fixed = at::tensor({0.0, -3.0, 127.0, inf, -inf, 1e9, 0.3}, at::kFloat);
   const at::Tensor after = on_grid(fixed.clone(), 0);
   EXPECT_TRUE(at::equal(after.slice(0, 0, 6), fixed.slice(0, 0, 6)));
-  EXPECT_EQ(after[6].item<float>(), 0.3F);  // alone, it is the least and the largest
+  EXPECT_NE(after[6].item<float>(), 0.3F);
   const at::Tensor halves = at::randint(-4096, 4096, {512}, at::kFloat) / 64;
   const at::Tensor among = at::cat({halves, at::randn({512})});
   EXPECT_TRUE(at::equal(on_grid(among.clone(), 0).slice(0, 0, 512), halves));
@@ -87,14 +88,21 @@ TEST(RoundToGrid, LeavesWholeNumbersSpecialsAndOtherTypes) {
   EXPECT_TRUE(at::equal(on_grid(half.clone(), 0), half));
 }
 
-TEST(RoundToGrid, StaysWithinTheValuesOfTheTensor) {
+// The largest number below 1, times a count, is an index within bounds.
+TEST(RoundToGrid, CrossesNoWholeNumberBeyondTheValuesOfTheTensor) {
   at::manual_seed(5);
-  const at::Tensor before = at::rand({1 << 16});
+  const at::Tensor before =
+      at::cat({at::rand({1 << 16}), at::full({1}, std::nextafter(1.0F, 0.0F))});
+  bool has_moved_out = false;
   for (int round = 0; round < 8; ++round) {
     const at::Tensor after = on_grid(before.clone(), round);
-    EXPECT_LE(after.max().item<float>(), before.max().item<float>());
-    EXPECT_GE(after.min().item<float>(), before.min().item<float>());
+    EXPECT_LT(after.max().item<float>(), 1);
+    EXPECT_TRUE(at::equal(on_grid(after.clone(), round), after));
+    const at::Tensor tenths = on_grid(before * 0.7, round);
+    has_moved_out =
+        has_moved_out || tenths.max().item<float>() > (before * 0.7).max().item<float>();
   }
+  EXPECT_TRUE(has_moved_out);
 }
 
 TEST(FewWrongElements, FindsThemAmongManyRightOnes) {
