@@ -4,7 +4,7 @@
 //   r_thinking = speed, r_code = correctness;  A_c = r_c - mean of the group's r_c
 //   J = 1/G sum_i [ alpha * sum over thinking tokens of L_t(A_thinking)
 //                         + sum over code tokens of L_t(A_code) ]
-// A small alpha (0.1) lets the thinking change slowly while the code adapts to them. alpha is
+// A small alpha (0.1) lets the thinking change slowly while the code adapts to it. alpha is
 // multiplied into the advantage, because min(rho A, clip(rho) A) is linear in A for alpha >= 0.
 //
 // Extraction finds the boundary as a token offset, not as a character offset. All tokens up to the

@@ -123,7 +123,7 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   if (config.teacher.is_on()) models.push_back(&config.teacher.path);
   TRY_ASSIGN(const auto fetched, find_models(call, models));
   TRY(train::check(config,
-                   fetched.empty() ? train::ModelPosition::here : train::ModelPosition::on_hub));
+                   fetched.empty() ? train::ModelLocation::here : train::ModelLocation::on_hub));
   // The run's own config records the class, so that a resumed run asks for the same one.
   if (!gym.device.empty()) config.judge.device = gym.device;
   Material material{.tasks = {}, .references = {}, .gym = gym_of(config, gym)};

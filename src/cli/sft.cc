@@ -43,7 +43,7 @@ Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
   TRY_ASSIGN(SftConfig config, config_of<SftConfig>(call));
   TRY_ASSIGN(const auto fetched, find_models(call, {&config.model.path}));
   TRY(train::check(config,
-                   fetched.empty() ? train::ModelPosition::here : train::ModelPosition::on_hub));
+                   fetched.empty() ? train::ModelLocation::here : train::ModelLocation::on_hub));
   TRY_ASSIGN(const auto file,
              data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(file));

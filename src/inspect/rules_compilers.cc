@@ -29,7 +29,7 @@ bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
   if (use.assigned) return false;
   if (is_name_of_generated_code(use.path) || is_idle_import(candidate, use)) return true;
   if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
-  // A use of an imported module is examined at the position of that use.
+  // A use of an imported module is examined at that use.
   return candidate.names.imports().contains(use.node) &&
          std::ranges::find(kModules, use.path) != kModules.end();
 }

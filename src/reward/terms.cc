@@ -18,7 +18,7 @@ Fields<RewardConfig> RewardConfig::fields() {
       field("earning", &RewardConfig::earning,
             "Which verdict is rewarded for execution: accepted, or correct. `correct` pays for "
             "hacks too, and only serves to measure what the checks are worth."),
-      field("format", &RewardConfig::format, "The weight of a plan and an answer in their tags.",
+      field("format", &RewardConfig::format, "The weight of thinking and an answer in their tags.",
             at_least(0.0)),
       field("similarity", &RewardConfig::similarity,
             "The weight of similarity to a reference solution.", at_least(0.0)),

@@ -82,7 +82,7 @@ class Extraction {
   std::optional<Answer> find_answer(std::size_t from) {
     const std::size_t open = text_.find(kAnswer, from);
     if (open == kNotFound) {
-      find("no_answer", Severity::note, "there is no <answer> block after the plan");
+      find("no_answer", Severity::note, "there is no <answer> block after the thinking");
       return Answer{.body = {from, text_.size()}};
     }
     const std::size_t begin = open + kAnswer.size();

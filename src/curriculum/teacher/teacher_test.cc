@@ -24,8 +24,8 @@ const std::vector<GeneratedTask>& generated_tasks() {
   return made;
 }
 
-// Lessons without weights, like those of the quickstart.
-std::vector<GeneratedTask> basic_lessons() {
+// Generated tasks without weights, like those of the quickstart.
+std::vector<GeneratedTask> basic_tasks() {
   CurriculumOptions options = quickstart_options(1);
   options.train = 150;
   options.heldout = 0;
@@ -94,7 +94,7 @@ TEST(Teacher, SpoilsTheShareAskedForAndSaysWhich) {
 }
 
 TEST(Teacher, LeavesToTorchWhatItIsAskedTo) {
-  const auto all = basic_lessons();
+  const auto all = basic_tasks();
   const auto examples = teach(all, {.per_task = 1, .lazy = 0.3, .decoys = 0.2});
   EXPECT_THAT(share_of(examples, Intent::lazy), AllOf(Gt(0.15), Lt(0.4)));
   EXPECT_THAT(share_of(examples, Intent::decoy), AllOf(Gt(0.1), Lt(0.3)));
@@ -105,7 +105,7 @@ TEST(Teacher, LeavesToTorchWhatItIsAskedTo) {
 }
 
 TEST(Teacher, SaysInTheThinkingWhatIsFused) {
-  const auto all = basic_lessons();
+  const auto all = basic_tasks();
   const TeacherOptions options{.styles = {"pair"}, .per_task = 1, .thinking = ThinkingKind::fusion};
   const auto pairs = teach(all, options);
   ASSERT_FALSE(pairs.empty());
@@ -118,7 +118,7 @@ TEST(Teacher, SaysInTheThinkingWhatIsFused) {
 }
 
 TEST(Teacher, MendsAFirstAnswerThatIsNoGood) {
-  const auto all = basic_lessons();
+  const auto all = basic_tasks();
   const auto examples = teach(all, {.per_task = 1, .mistakes = 0.3, .lazy = 0.2, .repairs = 0.5});
   std::set<Intent> firsts;
   std::size_t repairs = 0;

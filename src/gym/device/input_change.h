@@ -18,7 +18,7 @@ struct Uneven {
   double reach = 0;
   bool may_tie = true;                       // rows of equal values may be made
   std::vector<double> shifts = {};           // some rows move a little beyond each
-  std::vector<std::int64_t> positions = {};  // indices in the candidate's code
+  std::vector<std::int64_t> positions = {};  // indices that the candidate's code names
 };
 // Gives elements very different sizes, up to `largest` times as large, and blocks of neighbours too.
 // So a part of a row says little about the rest.

@@ -10,7 +10,7 @@ import operator
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .operators import COMPARISONS, JOINING, KEEPING, SECOND_PLACES
+from .operators import COMPARISONS, JOINING, KEEPING, SECOND_INDICES
 
 
 def extremes(real):
@@ -59,8 +59,8 @@ def of_comparison(func, args, bounds_of):
 
 
 def values_of(func, out):
-    """Returns the results without positions of elements, which are second where an operator has two results."""
-    return out[0] if func._schema.name in SECOND_PLACES and isinstance(out, (tuple, list)) else out
+    """Returns the results without indices of elements, which are second where an operator has two results."""
+    return out[0] if func._schema.name in SECOND_INDICES and isinstance(out, (tuple, list)) else out
 
 
 def integer_leaves(out):

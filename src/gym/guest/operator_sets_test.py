@@ -47,7 +47,7 @@ class Operators(unittest.TestCase):
     def test_no_result_that_holds_positions_counts_as_elements(self):
         for name in operators.KEEPING:
             returns = [tuple(value.name for value in overload._schema.returns) for overload in overloads(name)]
-            self.assertEqual(name in operators.SECOND_PLACES, ("values", "indices") in returns, name)
+            self.assertEqual(name in operators.SECOND_INDICES, ("values", "indices") in returns, name)
 
     def test_torch_has_every_operator_of_the_module(self):
         for name, names in vars(traits).items():

@@ -23,8 +23,8 @@ FACTORIES = TABLES | FILLED
 ALLOTTING = named(traits.UNWRITTEN)
 # They compute nothing: they allot, view, copy or fill.
 PASSIVE = named(traits.ALLOCATES | traits.ARRANGES) | TABLES
-# Their results are elements of their first argument. The second result of SECOND_PLACES is not: it says where they are.
+# Their results are elements of their first argument. The second result of SECOND_INDICES is not: it says where they are.
 KEEPING = named(traits.KEEPS_ELEMENTS)
-SECOND_PLACES = named(traits.PLACES_SECOND)
+SECOND_INDICES = named(traits.INDICES_SECOND)
 JOINING = named(traits.JOINS)
 COMPARISONS = {f"aten::{name}": getattr(operator, name) for name in traits.COMPARES}

@@ -35,7 +35,7 @@ template <typename T>
 void finish(const LayerShape& shape, const TransposedLayer<T>& weights, std::int64_t rows,
             const FinishBuffers<T>& buffers);
 
-// The values that the forward kept of a layer, and the positions of its gradients. The weights'
+// The values that the forward kept of a layer, and the memory of its gradients. The weights'
 // gradients are written, not added to.
 template <typename T>
 struct LayerBackward {

@@ -1,4 +1,4 @@
-// Distributes work to a few threads of our own. A task writes only to its own positions, so the
+// Distributes work to a few threads of our own. A task writes only to its own elements, so the
 // result does not depend on the thread that runs it. The caller also runs tasks. Unlike OpenMP, it
 // never waits for a late helper, only for tasks that a helper has begun. The loop therefore stays
 // fast beside other programs on few cores.

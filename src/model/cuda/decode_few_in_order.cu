@@ -55,9 +55,9 @@ template <int kHeadDim>
 __device__ void fetch(const Decode& a, const Walk& walk, int page) {
   if (page < walk.pages) {
     constexpr int kChunks = kHeadDim / 8;
-    const std::int64_t position =
+    const std::int64_t cached_page =
         a.cache.page_table[std::int64_t{walk.slot} * a.cache.pages_per_slot + page];
-    const Half* from = walk.rows + (position * a.kv_heads + blockIdx.x) * kPage * kHeadDim;
+    const Half* from = walk.rows + (cached_page * a.kv_heads + blockIdx.x) * kPage * kHeadDim;
     const int there = walk.length - page * kPage;
     const unsigned stage = stage_of<kHeadDim>(walk, page);
 #pragma unroll

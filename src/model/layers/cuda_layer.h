@@ -64,7 +64,7 @@ at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
                       Recompute recompute);
 
 // Returns rows of the float32 table, [T, H]. Their gradient is added to the table's gradient in
-// position.
+// place.
 at::Tensor cuda_embedding(const at::Tensor& table, const at::Tensor& tokens);
 
 // Returns 16-bit rows of float32 rows. Rows rounded to float16 are returned as float32. Autograd

@@ -14,7 +14,7 @@ struct ForeignName {
   std::string_view project;  // "TRL" or "verl"
   std::string_view name;     // as that project writes it: "actor_rollout_ref.rollout.n"
   std::string_view ours;     // a setting, or "reward" for the section; empty: there is none
-  std::string_view remark;   // how the setting differs, or what takes the option's position
+  std::string_view remark;   // how the setting differs, or what replaces the option
 };
 
 // A name that means different settings in `rl` and in `sft` has a row for each.

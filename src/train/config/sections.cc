@@ -39,11 +39,11 @@ Fields<ModelSection> ModelSection::fields() {
             "Refuse a model whose own chat template renders other token ids than ours.")};
 }
 
-Status check_sections(const RunSection& run, const ModelSection& model, ModelPosition position) {
+Status check_sections(const RunSection& run, const ModelSection& model, ModelLocation location) {
   if (run.dir.empty()) return fail("run.dir is not set: name the directory the run writes to");
   if (model.path.empty()) return fail("model.path is not set: name the model to begin with");
   std::error_code ignored;
-  if (position == ModelPosition::here && !fs::is_directory(first_model(run, model), ignored))
+  if (location == ModelLocation::here && !fs::is_directory(first_model(run, model), ignored))
     return fail("model.path: {} is not a directory with a model", model.path);
   return ok();
 }

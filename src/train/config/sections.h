@@ -37,11 +37,11 @@ struct ModelSection {
 };
 
 // A dry run asks no hub, so the model that it checks may not be in the cache.
-enum class ModelPosition { here, on_hub };
+enum class ModelLocation { here, on_hub };
 
 // Checks the settings without a useful default: a directory to write to and a model to begin with.
 Status check_sections(const RunSection& run, const ModelSection& model,
-                      ModelPosition position = ModelPosition::here);
+                      ModelLocation location = ModelLocation::here);
 
 // Returns the directory of the initial model: the run's own copy if it exists, else model.path.
 std::filesystem::path first_model(const RunSection& run, const ModelSection& model);

@@ -40,7 +40,7 @@ void Learner::adapt(model::LoraAdapter adapter) {
   adapted_ = std::make_unique<Adapted>(
       Adapted{.adapter = std::move(adapter), .parameters = std::move(flat)});
   // A matrix product may round differently if its operands have another alignment. So this merges
-  // A and B at their final address. A resumed run then computes what the uninterrupted run would.
+  // A and B at their final addresses. A resumed run then computes what the uninterrupted run would.
   adapted_->adapter.merge();
 }
 

@@ -19,10 +19,10 @@ Fields<S> credit_fields() {
       field("discount", &S::discount,
             "The share of a later turn's return that the turn before it gets.", between(0.0, 1.0)),
       field("credit", &S::credit,
-            "How tokens are credited: uniform, or hierarchical, which credits the plan by speed "
-            "and the code by the rest of the reward."),
+            "How tokens are credited: uniform, or hierarchical, which credits the thinking before "
+            "the code by speed, and the code by the rest of the reward."),
       field("plan_alpha", &S::plan_alpha,
-            "With hierarchical credit, the weight of the plan's tokens.", between(0.0, 100.0))};
+            "With hierarchical credit, the weight of the thinking's tokens.", between(0.0, 100.0))};
 }
 
 Fields<S> loss_fields() {

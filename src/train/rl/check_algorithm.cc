@@ -129,11 +129,11 @@ Status check_hierarchy(const RlConfig& config) {
   if (a.credit != CreditKind::hierarchical) return ok();
   if (config.reward.speed <= 0 && config.reward.coverage <= 0)
     return fail(
-        "algorithm.credit = hierarchical credits plans by speed: set reward.speed (or "
+        "algorithm.credit = hierarchical credits thinking by speed: set reward.speed (or "
         "reward.coverage)");
   if (a.loss == Loss::gspo)
     return fail(
-        "algorithm.loss = gspo has one ratio for a whole completion, and cannot clip plan and "
+        "algorithm.loss = gspo has one ratio for a whole completion, and cannot clip thinking and "
         "code apart as credit = hierarchical would need");
   if (a.kl_beta > 0 && a.kl_term == KlTerm::reward)
     return fail(

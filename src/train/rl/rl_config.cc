@@ -143,8 +143,8 @@ episode::EpisodeOptions RlConfig::episode_options() const {
           .feedback = prompt.style};
 }
 
-Status check(const RlConfig& config, ModelPosition position) {
-  TRY(check_sections(config.run, config.model, position));
+Status check(const RlConfig& config, ModelLocation location) {
+  TRY(check_sections(config.run, config.model, location));
   TRY(reward::check(config.url_reward));
   if (config.rollout.sampling.temperature <= 0)
     return fail(

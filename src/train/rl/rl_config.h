@@ -89,6 +89,6 @@ struct RlConfig {
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const RlConfig& config, ModelPosition position = ModelPosition::here);
+Status check(const RlConfig& config, ModelLocation location = ModelLocation::here);
 
 }  // namespace tritonsmith::train

@@ -195,8 +195,8 @@ Fields<SftConfig> SftConfig::fields() {
   return fields;
 }
 
-Status check(const SftConfig& config, ModelPosition position) {
-  return check_sections(config.run, config.model, position);
+Status check(const SftConfig& config, ModelLocation location) {
+  return check_sections(config.run, config.model, location);
 }
 
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {

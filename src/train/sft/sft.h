@@ -42,7 +42,7 @@ struct SftConfig {
 };
 
 // Refuses contradictory settings and missing ones.
-Status check(const SftConfig& config, ModelPosition position = ModelPosition::here);
+Status check(const SftConfig& config, ModelLocation location = ModelLocation::here);
 
 // The data of a run: examples to learn from, and optional held-out ones.
 struct SftMaterial {

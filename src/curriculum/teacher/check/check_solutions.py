@@ -2,7 +2,7 @@
 """Checks the teacher's solutions against their tasks, in Triton's own interpreter on the CPU.
 
 usage: check_solutions.py EXAMPLES.jsonl
-       check_solutions.py --write WRITE_EXAMPLES LESSONS SEED [quickstart]   lets that program write the examples
+       check_solutions.py --write WRITE_EXAMPLES TASKS SEED [quickstart]   lets that program write the examples
 Each line holds {"task": {...}, "style": "...", "completion": "..."}. The exit code is 1 if a solution fails or differs.
 """
 import json

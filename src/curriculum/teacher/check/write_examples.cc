@@ -1,4 +1,4 @@
-// Writes teacher solutions as JSONL for check_solutions.py: write_examples FILE LESSONS SEED
+// Writes teacher solutions as JSONL for check_solutions.py: write_examples FILE TASKS SEED
 // [quickstart]. Half of the tasks are held out, and half are written as for the GPU scale, on
 // small shapes.
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Status write_examples(const std::string& file, int count, std::uint64_t seed, bo
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    fmt::print(stderr, "usage: write_examples FILE LESSONS SEED [quickstart]\n");
+    fmt::print(stderr, "usage: write_examples FILE TASKS SEED [quickstart]\n");
     return 2;
   }
   const auto status = tritonsmith::curriculum::write_examples(

@@ -164,7 +164,7 @@ class Watcher:
     def decide(self, number, value):
         self.left -= 1
         if self.left < 0:
-            raise EndlessCall("a turned decision left a loop without an end")
+            raise EndlessCall("an inverted decision left a loop without an end")
         value = plain(value)
         if type(value) not in ATOMS:
             return value

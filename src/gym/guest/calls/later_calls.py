@@ -98,7 +98,7 @@ class LaterCalls:
         return self.repetition.difference(self.first, call) is None
 
     def see_all_workspaces(self, call_once, steps):
-        """Calls until each buffer was used that may be. What is kept of a buffer does not tell it from another one."""
+        """Calls until each buffer that may be used was used. What is kept of a buffer does not tell it from another one."""
         workspaces, calls = self.repetition.workspaces, calls_of(steps)
         while workspaces.unseen():
             if calls == 0:

@@ -15,7 +15,7 @@ FURTHEST = 1 << 20      # iterators are not advanced further, and texts not made
 ADVANCE_SECONDS = 0.5   # of the processor, for all iterators of a module together
 ADVANCE_AT_ONCE = 4096  # elements between two looks at the clock
 SIGHT = 20_000          # elements of a sequence that are looked at
-FEW = 16                # a sequence whose elements differ from their neighbours in more elements is no flag
+FEW = 16                # a sequence whose elements differ from their neighbours at more positions is no flag
 
 
 class Number:

@@ -34,7 +34,7 @@ TEST(IndicesNamed, FollowTheDimension) {
   task.input(t(x)).input(t(indices));
   task.aten(Phase::forward, "aten::gather", {t(x), i(-1), t(indices)}, {y}).returns(t(y));
   EXPECT_EQ(indices_named_by(task.plan(), indices), 7);
-  EXPECT_EQ(indices_named_by(task.plan(), x), std::nullopt) << "the table itself names no place";
+  EXPECT_EQ(indices_named_by(task.plan(), x), std::nullopt) << "the table itself names no index";
 }
 
 TEST(IndicesNamed, AreUnknownForNumbersThatForwardReturns) {

@@ -92,7 +92,7 @@ enum class Trait : std::uint8_t {
   overwrites,   // replaces all that its first argument holds
   lists_views,  // gives a list of views
 
-  // How values follow from values, in a single position of the judge each.
+  // How values follow from values. A single part of the judge asks each of these.
   asks_for_zeros,  // treats an element otherwise if it is 0: analysis of jumps
   keeps_whole,     // of whole numbers it gives a whole number
   clamps,          // keeps elements within bounds that are its arguments: fewer than `bounds`

@@ -372,8 +372,8 @@ InputChange InputChanges::whole_numbers(Perturbation kind, int input,
   if (!task_.unplanned.empty() && holds_one_value(tensor)) return {};
   if (plan::analysis::is_only_computed_with(task_, input))
     whole.growth = little;
-  else if (const auto positions = plan::analysis::indices_named_by(task_, input))
-    whole.growth = std::max<std::int64_t>(0, *positions - 1 - tensor.max().item<std::int64_t>());
+  else if (const auto size = plan::analysis::indices_named_by(task_, input))
+    whole.growth = std::max<std::int64_t>(0, *size - 1 - tensor.max().item<std::int64_t>());
   whole.of_python = plan::analysis::numbers_of_python(task_);
   for (const int other : inputs_)
     if (other != input)

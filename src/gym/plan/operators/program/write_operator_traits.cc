@@ -1,6 +1,6 @@
 // Writes the traits of ATen operators that Python asks for as a Python module, to standard output.
 // The build runs it and puts `operator_traits.py` into the packages of the guest and of the pairs.
-// So operator_table.cc is the only position that says what an operator is.
+// So operator_table.cc is the only file that says what an operator is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr auto kSets = std::to_array<PythonSet>({
     {"JOINS", Trait::joins},
     {"KEEPS_ELEMENTS", Trait::keeps_elements},
     {"MATRIX_PRODUCT", Trait::matrix_product},
-    {"PLACES_SECOND", Trait::indices_second},
+    {"INDICES_SECOND", Trait::indices_second},
     {"SCORES", Trait::scores},
     {"TABLES", Trait::tables},
     {"UNNAMED", Trait::unnamed},
