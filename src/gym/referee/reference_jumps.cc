@@ -1,5 +1,7 @@
 #include "gym/referee/reference_jumps.h"
 
+#include <ATen/ATen.h>
+
 #include "gym/trial/jumps.h"
 
 namespace tritonsmith::gym::referee {
@@ -11,12 +13,16 @@ std::vector<trial::ElementValues> find_jumps(Equipment& equipment, trial::TrialC
   config.keeping = trial::StateKeeping::none;
   config.asked = &failed.few_wrong;
   trial::JumpSearch search(failed.few_wrong, failed.expected_there);
-  for (int round = 0; round < trial::kJumpRounds && !search.is_over(); ++round) {
-    config.nudge = trial::jump_nudge(round);
-    const trial::TrialResult asked =
-        trial::run_trial(config, *equipment.executor, equipment.device);
-    if (asked.candidate_stop) return {};
-    search.add(asked.answer);
+  try {
+    for (int round = 0; round < trial::kJumpRounds && !search.is_over(); ++round) {
+      config.nudge = trial::jump_nudge(round);
+      const trial::TrialResult asked =
+          trial::run_trial(config, *equipment.executor, equipment.device);
+      if (asked.candidate_stop || config.deadline.passed()) return {};
+      search.add(asked.answer);
+    }
+  } catch (const c10::OutOfMemoryError&) {
+    return {};
   }
   return search.adopted();
 }

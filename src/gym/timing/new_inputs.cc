@@ -101,7 +101,8 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if ((stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));
   wrong = compare_sides(sides, tensors, exact, {});
-  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps)
+  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps ||
+      !trial::rounding_may_decide(sides.trial.config))
     return wrong;
   const auto adopted = jumps_on(sides, tensors, bring_inputs);
   if (adopted.empty()) return wrong;

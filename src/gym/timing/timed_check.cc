@@ -117,10 +117,12 @@ std::optional<replay::Stop> ask_until_right(
     return failed ? failed : run_reference_in(sides, setting);
   };
   if (auto failed = ask_again(sides.setting)) return failed;
-  if (is_right(0)) return std::nullopt;
-  std::vector<at::Tensor> coarse = copies_of_outputs(sides);
-  auto failed = ask_again(Setting::full_float32);
-  if (!failed) is_right(coarseness(coarse, reference_outputs(sides)));
+  std::vector<at::Tensor> coarse = copies_of_outputs(sides);  // before is_right() adopts values
+  std::optional<replay::Stop> failed;
+  if (!is_right(0)) {
+    failed = ask_again(Setting::full_float32);
+    if (!failed) is_right(coarseness(coarse, reference_outputs(sides)));
+  }
   // the candidate may run again and must not find these values
   for (at::Tensor& copy : coarse) copy.zero_();
   return failed;

@@ -6,7 +6,6 @@
 
 #include "gym/compare/compare.h"
 #include "gym/cuda/fused_oracles.h"
-#include "gym/plan/analysis/forward_facts.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
@@ -78,25 +77,20 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   return true;
 }
 
-// Says whether the trial's inputs may be such that rounding decides at some element. No rounding comes before a
-// comparison of inputs as they are. Rows that ask a truth value hold the numbers with which forward compares.
-bool may_round_to_a_jump(const TrialConfig& config) {
-  if (row_of(config.kind).meets_jumps) return false;
-  const plan::analysis::ForwardFacts facts = plan::analysis::forward_facts(config.task);
-  const bool asks_truths = facts.asks_any_or_all || facts.asks_any_or_all_compared;
-  return !facts.jumps_as_given && !(asks_truths && config.kind != Perturbation::plain);
-}
-
 // Tells the few elements that are wrong, so that the reference may be asked whether it jumps there.
 void note_few_wrong(const Sides& sides, const compare::CompareOptions& how, TrialResult& result) {
   const TrialConfig& config = sides.config;
   if (!config.finds_jumps || config.adopted != nullptr || config.nudge.units != 0 ||
-      result.difference->error_class != ErrorClass::wrong_value || !may_round_to_a_jump(config))
+      result.difference->error_class != ErrorClass::wrong_value || !rounding_may_decide(config))
     return;
-  const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors());
-  result.few_wrong = few_wrong_elements(
-      flat_outputs(config.candidate.outputs, sides.candidate.tensors()), reference, how);
-  result.expected_there = values_at(result.few_wrong, reference);
+  try {
+    const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors());
+    result.few_wrong = few_wrong_elements(
+        flat_outputs(config.candidate.outputs, sides.candidate.tensors()), reference, how);
+    result.expected_there = values_at(result.few_wrong, reference);
+  } catch (const c10::OutOfMemoryError&) {
+    result.few_wrong.clear();  // the values count as wrong
+  }
 }
 
 }  // namespace

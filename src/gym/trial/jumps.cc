@@ -6,29 +6,74 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/rng.h"
+#include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/operators/operator_traits.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
 
-// At least one element, and one of 64, may be asked for. More wrong elements than that are no accident.
+// One element in so many may be wrong. More of them are no accident.
 constexpr std::int64_t kOneIn = 64;
 // No search holds more elements than this.
 constexpr std::int64_t kMostAsked = 1 << 16;
-// A floating element jumps if it moves by this many tolerances. A smooth result never does.
+// A floating element jumps if it moves by more than this many tolerances.
 constexpr double kJump = 4;
 
 bool is_comparable(const at::Tensor& got, const at::Tensor& expected) {
-  return got.defined() && expected.defined() && got.sizes() == expected.sizes() &&
-         got.scalar_type() == expected.scalar_type() && !expected.is_complex();
+  constexpr double exact_in_doubles = 9007199254740992;  // 2^53
+  if (!got.defined() || !expected.defined() || got.sizes() != expected.sizes() ||
+      got.scalar_type() != expected.scalar_type() || expected.is_complex())
+    return false;
+  return at::isFloatingType(expected.scalar_type()) || expected.element_size() < 8 ||
+         expected.numel() == 0 ||
+         !expected.to(at::kDouble).abs().ge(exact_in_doubles).any().item<bool>();
 }
 
+// Returns a copy of the values as flat doubles.
 at::Tensor as_numbers(const at::Tensor& tensor) {
-  return tensors::computable(tensor).to(at::kDouble).reshape({-1});
+  return tensors::computable(tensor).to(at::kDouble, false, true).reshape({-1});
+}
+
+std::int64_t rows_of(const at::Tensor& tensor) {
+  if (tensor.dim() == 0 || tensor.numel() == 0) return 1;
+  return tensor.dim() == 1 ? tensor.numel() : tensor.numel() / tensor.size(-1);
+}
+
+// Says whether the call makes one product or sum of an input and a number.
+bool is_exact_step(const plan::AtenCall& call, const std::set<int>& inputs) {
+  using plan::operators::Trait;
+  if (call.args.size() < 2 || !plan::operators::is(call.op, Trait::scales)) return false;
+  const auto* operand = std::get_if<plan::TensorRef>(&call.args[0].data);
+  return operand != nullptr && inputs.contains(operand->index) &&
+         !std::holds_alternative<plan::TensorRef>(call.args[1].data);
+}
+
+// Says whether forward orders anything, or rounds or compares one product or sum of an input and a number.
+bool jumps_exactly(const plan::Plan& task) {
+  using plan::operators::Trait;
+  std::set<int> exact;
+  for (const int input : input_tensors(task)) exact.insert(input);
+  const std::set<int> inputs = exact;
+  for (const plan::PlanStep& step : task.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward) continue;
+    if (plan::operators::is(call->op, Trait::orders)) return true;
+    if (is_exact_step(*call, inputs))
+      for (const int made : call->outputs) exact.insert(made);
+    const auto* operand =
+        call->args.empty() ? nullptr : std::get_if<plan::TensorRef>(&call->args[0].data);
+    if (plan::operators::is(call->op, Trait::steps) && operand != nullptr &&
+        exact.contains(operand->index))
+      return true;
+  }
+  return false;
 }
 
 // Returns the unit of what an element of the output may be off: the smaller one of KernelBench's and of the
@@ -50,18 +95,21 @@ at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
 }
 
 // Says which numbers are as they are on purpose: whole ones, those of few significant bits such as halves
-// and 16-bit values, NaN and infinity.
+// and 16-bit values, NaN and infinity. The smallest numbers stay, too, because a cell would reach across 0.
 at::Tensor is_exact(const at::Tensor& tensor) {
   constexpr int significant = 12;
   const bool is_float = tensor.scalar_type() == at::kFloat;
   const int bits =
       is_float ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+  const double smallest = 128 * (is_float ? double{std::numeric_limits<float>::min()}
+                                          : std::numeric_limits<double>::min());
   const at::Tensor rest = tensor.view(is_float ? at::kInt : at::kLong)
                               .bitwise_and((std::int64_t{1} << (bits - significant)) - 1);
   return tensor.isfinite()
       .logical_not()
       .logical_or_(tensor.eq(tensor.round()))
-      .logical_or_(rest.eq(0));
+      .logical_or_(rest.eq(0))
+      .logical_or_(tensor.abs().lt(smallest));
 }
 
 // The points of a grid. A cell holds `units` neighbouring numbers, and the round decides where cells begin
@@ -107,6 +155,15 @@ class Grid {
 };
 
 }  // namespace
+
+bool rounding_may_decide(const TrialConfig& config) {
+  if (row_of(config.kind).meets_jumps) return false;
+  const plan::analysis::ForwardFacts facts = plan::analysis::forward_facts(config.task);
+  // Rows that ask a truth value hold the numbers with which forward compares.
+  const bool asks_truths = facts.asks_any_or_all || facts.asks_any_or_all_compared;
+  return !facts.jumps_as_given && !facts.compares_inputs &&
+         !(asks_truths && config.kind != Perturbation::plain) && !jumps_exactly(config.task);
+}
 
 Nudge jump_nudge(int round) {
   constexpr int coarse = 64, fine = 16;
@@ -182,7 +239,7 @@ std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& can
     if (!is_comparable(candidate[k], reference[k])) return {};
     if (reference[k].numel() == 0) continue;
     const at::Tensor got = as_numbers(candidate[k]), expected = as_numbers(reference[k]);
-    ElementValues wrong{.output = k};
+    ElementValues wrong{.output = k, .rows = rows_of(reference[k]), .numel = reference[k].numel()};
     if (reference[k].is_floating_point()) {
       wrong.tolerance = how.tolerance.value;
       wrong.unit = unit_of(expected, how.unit);
@@ -190,7 +247,8 @@ std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& can
     wrong.elements = wrong_mask(got, expected, wrong).nonzero().reshape({-1}).cpu();
     const std::int64_t count = wrong.elements.numel();
     all += count;
-    if (count > std::max<std::int64_t>(1, expected.numel() / kOneIn) || all > kMostAsked) return {};
+    expected.zero_();  // nothing expected stays in memory that a candidate may get
+    if (count > wrong.numel / kOneIn || all > kMostAsked) return {};
     if (count == 0) continue;
     wrong.values = got.index_select(0, wrong.elements.to(got.device())).cpu();
     few.push_back(std::move(wrong));
@@ -202,11 +260,14 @@ std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
                                      const std::vector<at::Tensor>& outputs) {
   std::vector<ElementValues> values;
   for (const ElementValues& each : elements) {
-    if (each.output >= outputs.size() || !outputs[each.output].defined()) return {};
+    if (each.output >= outputs.size() || !outputs[each.output].defined() ||
+        outputs[each.output].numel() != each.numel)
+      return {};
     const at::Tensor numbers = as_numbers(outputs[each.output]);
-    values.push_back({.output = each.output,
-                      .elements = each.elements,
-                      .values = numbers.index_select(0, each.elements.to(numbers.device())).cpu()});
+    ElementValues found = each;
+    found.values = numbers.index_select(0, each.elements.to(numbers.device())).cpu();
+    numbers.zero_();
+    values.push_back(std::move(found));
   }
   return values;
 }
@@ -217,10 +278,13 @@ void write_values(const std::vector<ElementValues>& values, const Sides& sides,
   plan::append_tensors(sides.task().outputs, indices);
   const OtherRounding rounding(sides.config.task, {});
   const auto write = [](const ElementValues& each, const at::Tensor& tensor) {
-    if (!tensor.defined() || at::has_internal_overlap(tensor) == at::MemOverlap::Yes) return;
-    const at::Tensor numbers = as_numbers(tensor).clone();
+    if (!tensor.defined() || tensor.numel() != each.numel ||
+        at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
+      return;
+    const at::Tensor numbers = as_numbers(tensor);
     numbers.index_copy_(0, each.elements.to(numbers.device()), each.values.to(numbers.device()));
     tensor.copy_(numbers.reshape(tensor.sizes()));
+    numbers.zero_();
   };
   for (const ElementValues& each : values) {
     const int index = indices.at(each.output);
@@ -233,36 +297,61 @@ void write_values(const std::vector<ElementValues>& values, const Sides& sides,
 JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first)
     : wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
   for (ElementValues& each : best_) each.values = each.values.clone();
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> groups;
   for (const ElementValues& each : wanted_) {
-    found_.emplace_back(static_cast<std::size_t>(each.values.numel()), false);
-    all_ += each.values.numel();
+    std::vector<std::size_t>& group_of = group_of_.emplace_back();
+    const std::int64_t length = each.numel / each.rows;
+    const auto* elements = each.elements.const_data_ptr<std::int64_t>();
+    for (std::int64_t n = 0; n < each.elements.numel(); ++n) {
+      const auto group = std::pair(each.rows, elements[n] / length);
+      group_of.push_back(groups.try_emplace(group, groups.size()).first->second);
+    }
   }
-  left_ = all_;
+  found_.resize(groups.size(), false);
+  left_ = groups.size();
+}
+
+JumpSearch::Answer JumpSearch::answer(std::size_t output, std::size_t element, double now) const {
+  const double wanted = wanted_[output].values.const_data_ptr<double>()[element],
+               first = first_[output].values.const_data_ptr<double>()[element];
+  const double unit = wanted_[output].allowed(wanted);
+  if (std::abs(now - wanted) <= unit && std::abs(now - first) > kJump * unit) return Answer::wanted;
+  return std::abs(now - first) <= unit ? Answer::first : Answer::other;
 }
 
 void JumpSearch::add(const std::vector<ElementValues>& values) {
-  ++rounds_;
   if (values.size() != wanted_.size() || first_.size() != wanted_.size()) return;
+  ++rounds_;
+  std::vector<bool> jumps(found_.size(), true);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (values[k].values.numel() != wanted_[k].values.numel()) return;
-    const double *now = values[k].values.const_data_ptr<double>(),
-                 *first = first_[k].values.const_data_ptr<double>(),
-                 *wanted = wanted_[k].values.const_data_ptr<double>();
-    double* best = best_[k].values.mutable_data_ptr<double>();
-    for (std::size_t n = 0; n < found_[k].size(); ++n) {
-      if (found_[k][n]) continue;
-      const double unit = wanted_[k].allowed(wanted[n]);
-      if (!(std::abs(now[n] - wanted[n]) <= unit) || !(std::abs(now[n] - first[n]) > kJump * unit))
-        continue;
-      best[n] = now[n];
-      found_[k][n] = true;
-      --left_;
+    const double* now = values[k].values.const_data_ptr<double>();
+    for (std::size_t n = 0; n < group_of_[k].size(); ++n) {
+      const Answer told = answer(k, n, now[n]);
+      if (told == Answer::other) is_noise_ = true;
+      if (told != Answer::wanted) jumps[group_of_[k][n]] = false;
     }
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double* now = values[k].values.const_data_ptr<double>();
+    double* best = best_[k].values.mutable_data_ptr<double>();
+    for (std::size_t n = 0; n < group_of_[k].size(); ++n)
+      if (const std::size_t group = group_of_[k][n]; jumps[group] && !found_[group])
+        best[n] = now[n];
+  }
+  for (std::size_t group = 0; group < found_.size(); ++group) {
+    if (!jumps[group] || found_[group]) continue;
+    found_[group] = true;
+    --left_;
   }
 }
 
+bool JumpSearch::is_over() const {
+  return is_noise_ || (left_ == 0 && rounds_ >= kLeastJumpRounds) ||
+         (left_ == found_.size() && rounds_ >= kRoundsWithoutJump);
+}
+
 std::vector<ElementValues> JumpSearch::adopted() const {
-  return left_ == 0 && all_ > 0 ? best_ : std::vector<ElementValues>();
+  return left_ == 0 && !found_.empty() && !is_noise_ ? best_ : std::vector<ElementValues>();
 }
 
 }  // namespace tritonsmith::gym::trial

@@ -1,9 +1,8 @@
-// Jumps: elements of the outputs at which the reference's own rounding decides. A code of eight bits is
-// one more or one less if the number before it moves by its last digit over a half. A right kernel that
-// rounds otherwise gets the other code there. So where few elements are wrong, the referee asks which
-// other values the reference itself has there: it runs the reference again with results that are rounded
-// otherwise, and adopts a value that comes out. Values made to meet jumps exactly (meets_jumps()) are
-// never asked for. The referee's one thread calls this.
+// Jumps: elements of the outputs at which the reference's own rounding decides. A code of eight bits
+// becomes the next one if the number before it crosses a half, and the last bit of that number may decide
+// this. A right kernel that rounds otherwise gets the other code. So where few elements are wrong, the
+// referee asks which other values the reference itself has there. It runs the reference again with other
+// roundings, and adopts a value that comes out. The referee's one thread calls this.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +15,23 @@
 
 namespace tritonsmith::gym::trial {
 
-// How often the reference runs with other roundings, at most. After `kRoundsWithoutJump` runs in which no
-// element jumped, no more follow.
-inline constexpr int kJumpRounds = 32, kRoundsWithoutJump = 12;
+// The reference runs at most `kJumpRounds` times with other roundings, and at least `kLeastJumpRounds`
+// times. After `kRoundsWithoutJump` runs in which no element jumped, no more follow.
+inline constexpr int kJumpRounds = 32, kLeastJumpRounds = 8, kRoundsWithoutJump = 12;
+
+// Says whether roundings may decide at some element of this trial. They do not where all jumps follow
+// exactly from the inputs: where the trial puts inputs at such points (meets_jumps), where forward compares
+// or orders inputs as they are, and where it rounds or compares one product or sum of an input and a
+// number. Nor is anything that forward puts in order asked for.
+bool rounding_may_decide(const TrialConfig& config);
 
 // Returns the nth other rounding of the reference.
 Nudge jump_nudge(int round);
 
 // Rounds the elements of a tensor of 32 or 64 bits to a grid: `by.units` neighbouring numbers all become
 // one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
-// Whole numbers, numbers of at most 12 significant bits, NaN and infinity stay as they are. No element
-// leaves the range of the tensor's values and crosses a whole number there, because an index or the
+// Whole numbers, numbers of at most 12 significant bits, the smallest numbers, NaN and infinity stay as they are.
+// No element leaves the range of the tensor's values and crosses a whole number there, because an index or the
 // operand of a root may end at one. Other tensors stay as they are.
 void round_to_grid(const Nudge& by, at::Tensor& tensor);
 
@@ -48,13 +53,14 @@ class OtherRounding {
 std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
                                      const tensors::TensorTable& tensors);
 
-// Returns the wrong elements with the candidate's values. Returns nothing if there are none or more than
-// a few (one in 64), or if the outputs have other types or shapes, or hold complex numbers.
+// Returns the wrong elements with the candidate's values. Returns nothing if there are none, if an output has
+// more wrong elements than one in 64, if the outputs have other types or shapes, or if they hold complex
+// numbers or whole numbers beyond 2^53.
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
                                               const compare::CompareOptions& how);
 
-// Returns the values of the same elements in other outputs.
+// Returns the values of the same elements in other outputs, or nothing if these have another size.
 std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
                                      const std::vector<at::Tensor>& outputs);
 
@@ -63,21 +69,28 @@ std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
 void write_values(const std::vector<ElementValues>& values, const Sides& sides,
                   const tensors::TensorTable& exact);
 
-// Collects which values the reference has at wrong elements.
+// Collects which values the reference has at wrong elements. All wrong elements of one row, in all outputs
+// of as many rows, must jump in the same run. An element that takes a third value is noise, as a count of
+// many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
   JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first);
   // Takes the reference's values under one nudge. Ignores others than those of the same elements.
   void add(const std::vector<ElementValues>& values);
-  bool is_over() const { return left_ == 0 || (rounds_ >= kRoundsWithoutJump && left_ == all_); }
+  bool is_over() const;
   // Returns the values to adopt, or nothing if an element does not jump to the candidate's value.
   std::vector<ElementValues> adopted() const;
 
  private:
+  enum class Answer { first, wanted, other };
+  Answer answer(std::size_t output, std::size_t element, double now) const;
+
   std::vector<ElementValues> wanted_, first_, best_;
-  std::vector<std::vector<bool>> found_;
-  std::int64_t all_ = 0, left_ = 0;
+  std::vector<std::vector<std::size_t>> group_of_;  // by output and element
+  std::vector<bool> found_;                         // by group
+  std::size_t left_ = 0;
+  bool is_noise_ = false;
   int rounds_ = 0;
 };
 

@@ -21,7 +21,10 @@ at::Tensor numbers(at::ScalarType type) {
 
 ElementValues at_elements(std::initializer_list<double> values, double tolerance = 0) {
   const std::vector<double> list(values);
-  return {.elements = at::arange(static_cast<std::int64_t>(list.size())),
+  const auto count = static_cast<std::int64_t>(list.size());
+  return {.rows = count,
+          .numel = count,
+          .elements = at::arange(count),
           .values = at::tensor(list, at::kDouble),
           .tolerance = tolerance,
           .unit = tolerance > 0 ? 1.0 : 0.0};
@@ -121,14 +124,24 @@ TEST(FewWrongElements, NamesNoneWhereManyAreWrongOrTypesDiffer) {
   EXPECT_TRUE(few_wrong_elements({expected + expected.lt(65)}, {expected}, {}).empty());
   EXPECT_TRUE(few_wrong_elements({expected.to(at::kLong) + 1}, {expected}, {}).empty());
   EXPECT_TRUE(few_wrong_elements({expected}, {expected}, {}).empty());
+  const at::Tensor one = at::ones({1}, at::kInt);
+  EXPECT_TRUE(few_wrong_elements({one + 1}, {one}, {}).empty());
+  const at::Tensor large = at::full({128}, std::int64_t{1} << 60, at::kLong);
+  EXPECT_TRUE(
+      few_wrong_elements({large.index_fill(0, at::zeros({1}, at::kLong), 1)}, {large}, {}).empty());
 }
 
-TEST(JumpSearch, AdoptsAValueThatTheReferenceAlsoHas) {
+// Adds the same values several times.
+void add(JumpSearch& search, const ElementValues& values, int times = 1) {
+  for (int time = 0; time < times; ++time) search.add({values});
+}
+
+TEST(JumpSearch, AdoptsValuesThatTheReferenceAlsoHas) {
   JumpSearch search({at_elements({4, -2})}, {at_elements({3, -3})});
-  search.add({at_elements({3, -2})});
+  add(search, at_elements({3, -2}));
   EXPECT_FALSE(search.is_over());
   EXPECT_TRUE(search.adopted().empty());
-  search.add({at_elements({4, -3})});
+  add(search, at_elements({4, -3}), kLeastJumpRounds);
   EXPECT_TRUE(search.is_over());
   ASSERT_EQ(search.adopted().size(), 1U);
   EXPECT_TRUE(at::equal(search.adopted()[0].values, at::tensor({4.0, -2.0}, at::kDouble)));
@@ -136,17 +149,40 @@ TEST(JumpSearch, AdoptsAValueThatTheReferenceAlsoHas) {
 
 TEST(JumpSearch, AdoptsNothingThatTheReferenceNeverHas) {
   JumpSearch search({at_elements({5})}, {at_elements({3})});
-  for (int round = 0; round < kRoundsWithoutJump; ++round) search.add({at_elements({4})});
+  add(search, at_elements({3}), kRoundsWithoutJump);
   EXPECT_TRUE(search.is_over());
   EXPECT_TRUE(search.adopted().empty());
 }
 
+TEST(JumpSearch, AdoptsNoNoise) {
+  JumpSearch search({at_elements({5})}, {at_elements({3})});
+  add(search, at_elements({5}));
+  add(search, at_elements({4}));
+  add(search, at_elements({5}), kLeastJumpRounds);
+  EXPECT_TRUE(search.adopted().empty()) << "a third value, as of a count";
+}
+
+// [a, a] is no order of a and b, though both [a, b] and [b, a] are.
+TEST(JumpSearch, WantsAllElementsOfARowFromOneRun) {
+  const auto row = [](std::initializer_list<double> values) {
+    ElementValues one = at_elements(values);
+    one.rows = 1;
+    return one;
+  };
+  JumpSearch search({row({7, 7})}, {row({7, 9})});
+  add(search, row({9, 7}), kJumpRounds);
+  EXPECT_TRUE(search.adopted().empty());
+  JumpSearch swapped({row({9, 7})}, {row({7, 9})});
+  add(swapped, row({9, 7}), kJumpRounds);
+  EXPECT_EQ(swapped.adopted().size(), 1U);
+}
+
 TEST(JumpSearch, AdoptsNoSmoothChange) {
   JumpSearch search({at_elements({1.0005}, 1e-4)}, {at_elements({1}, 1e-4)});
-  search.add({at_elements({1.0004}, 1e-4)});
+  add(search, at_elements({1.0004}, 1e-4), kJumpRounds);
   EXPECT_TRUE(search.adopted().empty());
   JumpSearch jump({at_elements({1.1}, 1e-4)}, {at_elements({1}, 1e-4)});
-  jump.add({at_elements({1.10001}, 1e-4)});
+  add(jump, at_elements({1.10001}, 1e-4), kLeastJumpRounds);
   ASSERT_EQ(jump.adopted().size(), 1U);
 }
 
