@@ -15,7 +15,7 @@ namespace tritonsmith::cli {
 Result<std::string> model_directory(const std::string& name,
                                     hub::ModelPart part = hub::ModelPart::model);
 
-// What a dry run knows of a model without asking the hub.
+// Holds what a dry run knows of a model. A dry run never asks the hub.
 struct UnaskedModel {
   std::string directory;  // the path, or the folder of the cache; empty: the cache lacks the model
   std::string fetched;  // "owner/tiny from https://huggingface.co into CACHE", if a call fetches it

@@ -104,7 +104,12 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps ||
       !trial::rounding_may_decide(sides.trial.config))
     return wrong;
-  const auto adopted = jumps_on(sides, tensors, bring_inputs);
+  std::vector<trial::ElementValues> adopted;
+  try {
+    adopted = jumps_on(sides, tensors, bring_inputs);
+  } catch (const c10::OutOfMemoryError&) {
+    return wrong;
+  }
   if (adopted.empty()) return wrong;
   if ((stop = bring_inputs()) || (stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));

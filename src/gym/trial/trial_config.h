@@ -29,8 +29,8 @@ enum class StateKeeping { none, watched, saved };
 // what the reference makes of them step by step, are rounded to a grid (jumps.h).
 enum class NudgeForm { uniform, by_element, by_value };
 struct Nudge {
-  // Of the type's epsilon; 0: none. by_value: the width of the grid in units in the last place, a power
-  // of two.
+  // uniform, by_element: a multiple of the type's epsilon. by_value: how many neighbouring numbers become
+  // one, a power of two. 0 changes nothing.
   double units = 0;
   NudgeForm form = NudgeForm::uniform;
   int round = 0;  // by_value: decides where the grid lies

@@ -30,7 +30,7 @@ struct TrainingRunOptions {
   std::string program;  // that trains, for the record: name, version and commit
 };
 
-// What a call will do, found without writing anything.
+// Describes what a call will do. Finding it out writes nothing.
 struct RunOutlook {
   std::filesystem::path model;       // the initial model of the run
   std::optional<std::int64_t> step;  // the run resumes after this step; nothing: it begins

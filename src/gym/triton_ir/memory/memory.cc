@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// What a program does to elements where it may not.
+// Names what a program does to elements that it may not touch.
 std::string_view verb(ViolationKind kind) {
   switch (kind) {
     case ViolationKind::load:
