@@ -1,7 +1,5 @@
 #include "gym/referee/reference_jumps.h"
 
-#include <ATen/ATen.h>
-
 #include "gym/trial/jumps.h"
 
 namespace tritonsmith::gym::referee {
@@ -12,19 +10,14 @@ std::vector<trial::ElementValues> find_jumps(Equipment& equipment, trial::TrialC
   config.watch_launches = config.try_without_kernels = config.sample_factors = false;
   config.keeping = trial::StateKeeping::none;
   config.asked = &failed.few_wrong;
-  trial::JumpSearch search(failed.few_wrong, failed.expected_there);
-  try {
-    for (int round = 0; round < trial::kJumpRounds && !search.is_over(); ++round) {
-      config.nudge = trial::jump_nudge(round);
-      const trial::TrialResult asked =
-          trial::run_trial(config, *equipment.executor, equipment.device);
-      if (asked.candidate_stop || config.deadline.passed()) return {};
-      search.add(asked.answer);
-    }
-  } catch (const c10::OutOfMemoryError&) {
-    return {};
-  }
-  return search.adopted();
+  return trial::search_jumps(
+      failed.few_wrong, failed.expected_there,
+      [&](const trial::Nudge& nudge) -> std::optional<std::vector<trial::ElementValues>> {
+        config.nudge = nudge;
+        trial::TrialResult asked = trial::run_trial(config, *equipment.executor, equipment.device);
+        if (asked.candidate_stop || config.deadline.passed()) return std::nullopt;
+        return std::move(asked.answer);
+      });
 }
 
 trial::TrialResult settle_jumps(Equipment& equipment, trial::TrialConfig config,

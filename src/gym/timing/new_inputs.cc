@@ -64,16 +64,16 @@ std::vector<trial::ElementValues> jumps_on(
       trial::few_wrong_elements(trial::flat_outputs(sides.candidate.plan().outputs, tensors),
                                 outputs(), trial::comparison_of(sides.trial));
   if (wrong.empty()) return {};
-  trial::JumpSearch search(wrong, trial::values_at(wrong, outputs()));
-  for (int round = 0; round < trial::kJumpRounds && !search.is_over(); ++round) {
-    const trial::Nudge nudge = trial::jump_nudge(round);
-    if (bring_inputs()) return {};
-    for (const int input : trial::input_tensors(sides.trial.config.task))
-      trial::nudge(nudge, tensors::tensor_at(sides.reference.replay().tensors(), input));
-    if (!run_reference_in(sides, Setting::full_float32, nudge))
-      search.add(trial::values_at(wrong, outputs()));
-  }
-  return search.adopted();
+  return trial::search_jumps(
+      wrong, trial::values_at(wrong, outputs()),
+      [&](const trial::Nudge& nudge) -> std::optional<std::vector<trial::ElementValues>> {
+        if (bring_inputs()) return std::nullopt;
+        for (const int input : trial::input_tensors(sides.trial.config.task))
+          trial::nudge(nudge, tensors::tensor_at(sides.reference.replay().tensors(), input));
+        if (run_reference_in(sides, Setting::full_float32, nudge))
+          return std::vector<trial::ElementValues>();
+        return trial::values_at(wrong, outputs());
+      });
 }
 
 // Compares the candidate's outputs with the reference in full float32, then with the
@@ -104,12 +104,7 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps ||
       !trial::rounding_may_decide(sides.trial.config))
     return wrong;
-  std::vector<trial::ElementValues> adopted;
-  try {
-    adopted = jumps_on(sides, tensors, bring_inputs);
-  } catch (const c10::OutOfMemoryError&) {
-    return wrong;
-  }
+  const auto adopted = jumps_on(sides, tensors, bring_inputs);
   if (adopted.empty()) return wrong;
   if ((stop = bring_inputs()) || (stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));

@@ -354,4 +354,21 @@ std::vector<ElementValues> JumpSearch::adopted() const {
   return left_ == 0 && !found_.empty() && !is_noise_ ? best_ : std::vector<ElementValues>();
 }
 
+std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted,
+                                        const std::vector<ElementValues>& first,
+                                        const AskReference& ask) {
+  if (wanted.empty()) return {};
+  JumpSearch search(wanted, first);
+  try {
+    for (int round = 0; round < kJumpRounds && !search.is_over(); ++round) {
+      const auto values = ask(jump_nudge(round));
+      if (!values) return {};
+      search.add(*values);
+    }
+  } catch (const c10::OutOfMemoryError&) {
+    return {};
+  }
+  return search.adopted();
+}
+
 }  // namespace tritonsmith::gym::trial

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -93,5 +94,13 @@ class JumpSearch {
   bool is_noise_ = false;
   int rounds_ = 0;
 };
+
+// Returns the reference's values at the elements of `wanted` under a nudge. Returns an empty list if the
+// reference does not run there, and nothing if the search must end.
+using AskReference = std::function<std::optional<std::vector<ElementValues>>(const Nudge& nudge)>;
+// Searches as JumpSearch does, and returns what it adopts. Where memory runs out, that is nothing.
+std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted,
+                                        const std::vector<ElementValues>& first,
+                                        const AskReference& ask);
 
 }  // namespace tritonsmith::gym::trial

@@ -186,5 +186,22 @@ TEST(JumpSearch, AdoptsNoSmoothChange) {
   ASSERT_EQ(jump.adopted().size(), 1U);
 }
 
+TEST(SearchJumps, EndsWhereTheReferenceCannotBeAsked) {
+  int asked = 0;
+  const auto ask_until = [&](int last) {
+    return [&asked, last](const Nudge&) -> std::optional<std::vector<ElementValues>> {
+      if (++asked > last) return std::nullopt;
+      return std::vector{at_elements({4})};
+    };
+  };
+  EXPECT_TRUE(search_jumps({at_elements({4})}, {at_elements({3})}, ask_until(2)).empty());
+  EXPECT_EQ(asked, 3);
+  asked = 0;
+  EXPECT_EQ(search_jumps({at_elements({4})}, {at_elements({3})}, ask_until(kJumpRounds)).size(),
+            1U);
+  EXPECT_EQ(asked, kLeastJumpRounds);
+  EXPECT_TRUE(search_jumps({}, {}, ask_until(0)).empty());
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::trial
