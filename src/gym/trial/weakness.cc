@@ -56,15 +56,16 @@ void nudge(const Nudge& by, at::Tensor& tensor) {
   if (type != at::kFloat && type != at::kDouble) return;
   const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
                                             : std::numeric_limits<double>::epsilon();
-  const double change = by.units * epsilon;
+  const double change = std::abs(by.units) * epsilon;
   if (by.form == NudgeForm::uniform) {
-    tensor.mul_(1 + change);
+    tensor.mul_(1 - change);
     return;
   }
   constexpr double golden = 0.6180339887498949;  // its multiples repeat no pattern
-  const at::Tensor is_up =
-      at::arange(tensor.numel(), tensor.options().dtype(at::kDouble)).mul_(golden).frac().lt(0.5);
-  tensor.mul_(is_up.to(type).mul_(2 * change).add_(1 - change).view(tensor.sizes()));
+  const at::Tensor fraction =
+      at::arange(tensor.numel(), tensor.options().dtype(at::kDouble)).mul_(golden).frac();
+  const at::Tensor is_moved = by.units > 0 ? fraction.lt(0.5) : fraction.ge(0.5);
+  tensor.mul_(is_moved.to(type).mul_(-2 * change).add_(1).view(tensor.sizes()));
 }
 
 std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,

@@ -16,7 +16,7 @@ namespace tritonsmith::gym::trial {
 // is computed from them, by a few units. The largest also moves the sum of an element and a number
 // some ten times as large. A value in TF32 mostly stays the same under all of them. One factor for all
 // inputs moves numbers of nearly one size, such as those near 100, alike, and the errors with them.
-// So a second round moves neighbouring elements differently.
+// So a second round moves neighbouring elements differently; the signs tell which of them.
 inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 
 // Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. By element, it multiplies about half of

@@ -84,20 +84,32 @@ TEST(WeaknessTest, ErrorsWhereTheReferenceJumpsSayNothing) {
   EXPECT_FALSE(is_noise({9}, {4.5F}, {4000}, {2000})) << "nothing is left that shows noise";
 }
 
-TEST(WeaknessTest, ANudgeByElementMovesHalfOfTheElementsDown) {
+TEST(WeaknessTest, ANudgeByElementMovesHalfOfTheElements) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const at::Tensor ones = at::ones({40, 25}, type);
-    at::Tensor moved = ones.clone();
-    nudge({.units = 8, .form = NudgeForm::by_element}, moved);
-    const double share = (moved < ones).to(at::kDouble).mean().item<double>();
-    EXPECT_NEAR(share, 0.5, 0.01);
-    EXPECT_NEAR((moved > ones).to(at::kDouble).mean().item<double>(), 1 - share, 1e-9);
-    nudge({.units = 8}, moved);
-    EXPECT_TRUE((moved >= ones).all().item<bool>()) << "both forms move by as much";
+    at::Tensor half = ones.clone(), other_half = ones.clone(), all = ones.clone();
+    nudge({.units = 8, .form = NudgeForm::by_element}, half);
+    EXPECT_NEAR(half.lt(ones).to(at::kDouble).mean().item<double>(), 0.5, 0.01);
+    nudge({.units = -8, .form = NudgeForm::by_element}, other_half);
+    EXPECT_TRUE(half.lt(ones).logical_xor(other_half.lt(ones)).all().item<bool>());
+    nudge({.units = 8}, all);
+    EXPECT_TRUE(at::allclose(half + other_half, 2 * all, 0, 1e-12)) << "one form moves twice as far";
   }
   at::Tensor whole = at::ones({3}, at::kLong);
   nudge({.units = 8, .form = NudgeForm::by_element}, whole);
   EXPECT_TRUE(at::equal(whole, at::ones({3}, at::kLong)));
+}
+
+// On a GPU, the loss of a probability above 1 ends the process.
+TEST(WeaknessTest, NoNudgeMovesAnElementAwayFromZero) {
+  const at::Tensor before = at::tensor({1.0F, 0.0F, -1.0F, 1 - 0x1p-24F, 0.3F});
+  for (const NudgeForm form : {NudgeForm::uniform, NudgeForm::by_element})
+    for (const double units : kNudges) {
+      at::Tensor moved = before.clone();
+      nudge({.units = units, .form = form}, moved);
+      EXPECT_TRUE(moved.abs().le(before.abs()).all().item<bool>()) << units;
+      EXPECT_FALSE(at::equal(moved, before)) << units;
+    }
 }
 
 TEST(WeaknessTest, DigitsAreCountedUpToThree) {
