@@ -130,6 +130,8 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
   if (result.difference) note_few_wrong(sides, compared.how, result);
+  if (!result.difference && config.adopted != nullptr)
+    result.findings.push_back(jump_note(*config.adopted));
   if (config.nudge.units != 0) {
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {

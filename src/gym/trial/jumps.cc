@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/MemoryOverlap.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/rng.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/random_origin.h"
@@ -369,6 +371,16 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
     return {};
   }
   return search.adopted();
+}
+
+Finding jump_note(const std::vector<ElementValues>& adopted) {
+  std::int64_t count = 0;
+  for (const ElementValues& each : adopted) count += each.elements.numel();
+  return {.rule = "reference_jumps",
+          .severity = Severity::note,
+          .message = fmt::format("at {} of the outputs PyTorch's last bits decide between two values, and "
+                                 "the kernel has the other one",
+                                 counted(count, "element"))};
 }
 
 }  // namespace tritonsmith::gym::trial

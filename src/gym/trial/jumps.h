@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/verdict.h"
 #include "gym/compare/compare.h"
 #include "gym/trial/element_values.h"
 #include "gym/trial/sides.h"
@@ -102,5 +103,8 @@ using AskReference = std::function<std::optional<std::vector<ElementValues>>(con
 std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted,
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask);
+
+// Tells readers of a verdict at how many elements the adopted values stand.
+Finding jump_note(const std::vector<ElementValues>& adopted);
 
 }  // namespace tritonsmith::gym::trial

@@ -186,6 +186,12 @@ TEST(JumpSearch, AdoptsNoSmoothChange) {
   ASSERT_EQ(jump.adopted().size(), 1U);
 }
 
+TEST(JumpNote, CountsTheElementsOfAllOutputs) {
+  const Finding note = jump_note({at_elements({4, 5}), at_elements({7})});
+  EXPECT_EQ(note.severity, Severity::note);
+  EXPECT_TRUE(note.message.starts_with("at 3 elements of the outputs ")) << note.message;
+}
+
 TEST(SearchJumps, EndsWhereTheReferenceCannotBeAsked) {
   int asked = 0;
   const auto ask_until = [&](int last) {
