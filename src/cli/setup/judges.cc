@@ -106,9 +106,10 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
                      "The file of its token (default: $TRITONSMITH_GYM_TOKEN)");
-  command.add_option("--gym-device", gym.device,
-                     "The class of that service's devices that judge: NVIDIA H200, sm_90, gpu or "
-                     "cpu (default: any device)");
+  command.add_option(
+      "--gym-device", gym.device,
+      "The class of that service's devices that judge: NVIDIA H200, sm_90, gpu or "
+      "cpu (default: any device, but of several kinds of GPUs only the most common one)");
   add_data_option(command, gym.data);
 }
 

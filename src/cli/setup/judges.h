@@ -27,9 +27,9 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
     const gym::judge::LocalJudgeConfig& config);
 
 struct GymChoice {
-  std::string url;                // URL of a `gym serve`; empty: this program judges
-  std::string token_file;         // empty: the token is $TRITONSMITH_GYM_TOKEN
-  std::string device;             // with `url`: the class of devices that judge; empty: any device
+  std::string url;         // URL of a `gym serve`; empty: this program judges
+  std::string token_file;  // empty: the token is $TRITONSMITH_GYM_TOKEN
+  std::string device;      // with `url`: the class of devices that judge; see RemoteJudgeConfig
   std::vector<std::string> data;  // if this program judges: folders that tasks may read
   // If this program judges: the numbers of the GPUs that run kernels (empty: all), and whether
   // kernels are timed alone.

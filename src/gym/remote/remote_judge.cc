@@ -49,20 +49,57 @@ void set_timeouts(httplib::Client& http, int read_seconds) {
   http.set_write_timeout(kReplySeconds);
 }
 
-// Fails if the service's status names workers that judge, and none has a device of the class.
-Status check_device(const Json& status, const std::string& device, const std::string& url) {
+// The devices of the workers that judge, as the service's status names them.
+struct JudgingDevices {
+  bool are_known = false;              // the service has such a worker
+  std::set<std::string> classes;       // of JudgeJob::device
+  std::map<std::string, int> by_kind;  // how many GPUs of each name
+};
+
+// Says whether the class is the name of a GPU.
+bool is_kind(const std::string& device) {
+  return device != "cpu" && device != "gpu" && !device.starts_with("sm_");
+}
+
+JudgingDevices judging_devices(const Json& status) {
   JsonReader reader(status);
-  std::set<std::string> there;
-  bool is_known = false;
+  JudgingDevices there;
   for (const Json& each : reader.array("workers")) {
     JsonReader worker(each);
     if (worker.string("role", "all") == "capture") continue;
-    is_known = true;
-    for (const std::string& name : worker.strings("devices")) there.insert(name);
+    there.are_known = true;
+    const int gpus = std::max(1, static_cast<int>(worker.strings("gpus").size()));
+    for (const std::string& name : worker.strings("devices")) {
+      there.classes.insert(name);
+      if (is_kind(name)) there.by_kind[name] += gpus;
+    }
   }
-  if (!is_known || there.contains(device)) return ok();
+  return there;
+}
+
+// Fails if none of the devices is of the class.
+Status check_device(const JudgingDevices& there, const std::string& device,
+                    const std::string& url) {
+  if (!there.are_known || there.classes.contains(device)) return ok();
   return fail("the gym at {} has no device of class `{}`: it has {}", url, device,
-              there.empty() ? "none that it names" : fmt::format("{}", fmt::join(there, ", ")));
+              there.classes.empty() ? "none that it names"
+                                    : fmt::format("{}", fmt::join(there.classes, ", ")));
+}
+
+// Returns the kind of which there are most GPUs, the first by name among equals. Returns nothing if all
+// GPUs are of one kind.
+std::string most_common_kind(const JudgingDevices& there, const std::string& url) {
+  if (there.by_kind.size() < 2) return {};
+  const auto most =
+      std::ranges::max_element(there.by_kind, {}, [](const auto& kind) { return kind.second; });
+  std::vector<std::string> kinds;
+  for (const auto& [name, count] : there.by_kind)
+    kinds.push_back(fmt::format("{} {}", count, name));
+  LOG("the gym at {} has {}. Speed-ups of different GPUs do not compare, so only {} judges; "
+      "--gym-device or "
+      "judge.device asks for another class, `gpu` for all",
+      url, fmt::join(kinds, " and "), most->first);
+  return most->first;
 }
 
 }  // namespace
@@ -75,9 +112,10 @@ Fields<RemoteJudgeConfig> RemoteJudgeConfig::fields() {
             "judges."),
       field("token_file", &C::token_file,
             "The file of the service's token. Empty: $TRITONSMITH_GYM_TOKEN."),
-      field(
-          "device", &C::device,
-          "The class of devices that judge our jobs: NVIDIA H200, sm_90, gpu or cpu. Empty: any."),
+      field("device", &C::device,
+            "The class of devices that judge our jobs: NVIDIA H200, sm_90, gpu or cpu. Empty: any, "
+            "but "
+            "only one kind of GPU, the one of which there are most."),
       field("priority", &C::priority,
             "The priority of our jobs at the service: high, normal or low."),
       field("patience_seconds", &C::patience_seconds,
@@ -102,10 +140,12 @@ Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& c
         fmt::format("the gym at {} does not serve us: {}", service.url, refusal_of(reply))};
     return tl::unexpected(reply && is_final(reply->status) ? refused : refused.as_fault());
   }
-  if (!config.device.empty()) {
-    TRY_ASSIGN(const Json status, parse_json(reply->body));
-    TRY(check_device(status, config.device, service.url));
-  }
+  TRY_ASSIGN(const Json status, parse_json(reply->body));
+  const JudgingDevices there = judging_devices(status);
+  if (config.device.empty())
+    judge->kind_ = most_common_kind(there, service.url);
+  else
+    TRY(check_device(there, config.device, service.url));
   judge->sender_ =
       std::jthread([self = judge.get()](const std::stop_token& stop) { self->send(stop); });
   judge->listener_ =
@@ -139,6 +179,7 @@ Status RemoteJudge::submit(api::JudgeJob job) {
   if (!job.ptx.empty() || job.shows_ptx)
     return fail("a gym elsewhere does not judge PTX: leave --gym out, on a machine with a GPU");
   if (job.device.empty()) job.device = config_.device;
+  if (job.device.empty() && job.backend != Backend::evaluate) job.device = kind_;
   TRY(api::check_job(job));
   TRY(outbox_.enter(static_cast<std::size_t>(config_.queue)));
   const std::lock_guard lock(mutex_);

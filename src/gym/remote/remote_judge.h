@@ -23,7 +23,9 @@ namespace tritonsmith::gym::remote {
 struct RemoteJudgeConfig {
   std::string url;         // "http://host:8800"
   std::string token_file;  // empty: TRITONSMITH_GYM_TOKEN of the environment, if set
-  std::string device;      // the class of devices of jobs that name none; empty: any device
+  // The class of devices of jobs that name none. Empty: any device. But if the service has several kinds
+  // of GPUs, jobs that a GPU may judge ask for the most common kind, so that speed-ups compare.
+  std::string device;
   api::Priority priority = api::Priority::normal;
   double patience_seconds = 600;
   int queue = 1024;  // unfinished jobs at most; submit blocks beyond
@@ -63,6 +65,7 @@ class RemoteJudge : public api::Judge {
 
   RemoteJudgeConfig config_;
   std::string client_;  // the name that this program gives itself
+  std::string kind_;    // the kind of GPU that jobs ask for, if the service has several
   Client sending_, listening_;
   api::Outbox outbox_;
 

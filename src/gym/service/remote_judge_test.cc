@@ -117,6 +117,38 @@ TEST_F(RemoteJudgeTest, SaysAtTheStartThatTheServiceHasNoDeviceOfItsClass) {
     EXPECT_NE(judge.error().message.find(part), std::string::npos) << judge.error().message;
 }
 
+TEST_F(RemoteJudgeTest, AsksForOneKindWhereTheServiceHasSeveral) {
+  devices = {"cpu", "gpu", "sm_90", "NVIDIA H200"};
+  std::mutex mutex;
+  std::map<std::string, std::string> asked_for;  // by kernel
+  verdict_for = [&](const api::JudgeJob& asked) {
+    const std::lock_guard lock(mutex);
+    asked_for[asked.kernel] = asked.device;
+    return api::accepted_verdict();
+  };
+  serve();
+  ASSERT_TRUE(soon([this] { return !job_store->reports().workers()->empty(); }));
+  const auto judge = [&](const std::string& kernel, const std::string& device, Backend backend) {
+    auto with = config();
+    with.device = device;
+    const auto remote = *remote::RemoteJudge::open(with);
+    auto asked = job(1, kernel);
+    asked.backend = backend;
+    ASSERT_TRUE(remote->submit(asked));
+    take(*remote, 1);
+  };
+  judge("alone", "", Backend::automatic);
+  const std::vector<std::string> others = {"cpu", "gpu", "sm_89", "NVIDIA L4"};
+  ASSERT_TRUE(job_store->reports().announce({.worker = "other", .devices = others},
+                                            {.host = "h", .devices = others}));
+  judge("of one kind", "", Backend::automatic);
+  judge("on all GPUs", "gpu", Backend::automatic);
+  judge("evaluated", "", Backend::evaluate);
+  const std::map<std::string, std::string> expected = {
+      {"alone", ""}, {"of one kind", "NVIDIA H200"}, {"on all GPUs", "gpu"}, {"evaluated", ""}};
+  EXPECT_EQ(asked_for, expected);
+}
+
 TEST_F(RemoteJudgeTest, CancelsThereToo) {
   serve();
   const auto judge = *remote::RemoteJudge::open(config());

@@ -93,7 +93,8 @@ TEST(WeaknessTest, ANudgeByElementMovesHalfOfTheElements) {
     nudge({.units = -8, .form = NudgeForm::by_element}, other_half);
     EXPECT_TRUE(half.lt(ones).logical_xor(other_half.lt(ones)).all().item<bool>());
     nudge({.units = 8}, all);
-    EXPECT_TRUE(at::allclose(half + other_half, 2 * all, 0, 1e-12)) << "one form moves twice as far";
+    EXPECT_TRUE(at::allclose(half + other_half, 2 * all, 0, 1e-12))
+        << "one form moves twice as far";
   }
   at::Tensor whole = at::ones({3}, at::kLong);
   nudge({.units = 8, .form = NudgeForm::by_element}, whole);

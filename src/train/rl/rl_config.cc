@@ -54,7 +54,7 @@ Fields<JudgeSection> JudgeSection::fields() {
       field(
           "device", &S::device,
           "The class of devices of that service that judge: NVIDIA H200, sm_90, gpu or cpu. Empty: "
-          "any."),
+          "any, but of several kinds of GPUs only the most common one."),
       field("gpus", &S::gpus,
             "The numbers of the GPUs that kernels run on. Empty: one that is not trained on, where "
             "there are several."),

@@ -38,7 +38,7 @@ struct JudgeSection {
   int trials = 3;
   int patience_seconds = 600;
   std::string url, token_file;  // of a `gym serve`; empty: this program judges
-  std::string device;           // with `url`: the class of devices that judge; empty: any device
+  std::string device;  // with `url`: the class of devices that judge; see RemoteJudgeConfig
   // The numbers of the GPUs that run kernels, if this program judges. Empty: if there are several
   // GPUs, it takes one that does not train.
   std::vector<std::int64_t> gpus;
