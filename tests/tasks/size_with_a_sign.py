@@ -4,7 +4,7 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x, y):
-        return torch.copysign(x + 1.0, -y)
+        return torch.copysign(x + 1.0, 2.0 * y)
 
 
 def get_inputs():

@@ -10,7 +10,7 @@ def every_element(x_ptr, y_ptr, out_ptr, count, BLOCK: tl.constexpr):
     inside = at < count
     x = tl.load(x_ptr + at, mask=inside, other=1.0)
     y = tl.load(y_ptr + at, mask=inside, other=1.0)
-    sign = (y.to(tl.int32, bitcast=True) ^ -2147483648) & -2147483648
+    sign = y.to(tl.int32, bitcast=True) & -2147483648
     size = (x + 1.0).to(tl.int32, bitcast=True) & 0x7FFFFFFF
     out = (sign | size).to(tl.float32, bitcast=True)
     tl.store(out_ptr + at, out, mask=inside)

@@ -10,7 +10,7 @@ def every_element(x_ptr, y_ptr, out_ptr, count, BLOCK: tl.constexpr):
     inside = at < count
     x = tl.load(x_ptr + at, mask=inside, other=1.0)
     y = tl.load(y_ptr + at, mask=inside, other=1.0)
-    out = tl.where(y > 0, -tl.abs(x + 1.0), tl.abs(x + 1.0))
+    out = tl.where(y < 0, -tl.abs(x + 1.0), tl.abs(x + 1.0))
     tl.store(out_ptr + at, out, mask=inside)
 
 

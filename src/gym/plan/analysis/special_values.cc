@@ -152,7 +152,8 @@ void SpecialValues::follow_zeros(const AtenCall& call, Known& made) const {
       plan::operators::only_arranges(call.op) && !plan::operators::only_allocates(call.op);
   const double factor = call.args.size() > 1 ? number_in(call.args[1]).value_or(0) : 0;
   const bool scales = (name == "mul" || name == "div") && factor != 0 && std::isfinite(factor);
-  const bool keeps_zeros = arranges || plan::operators::is(call.op, Trait::negates) || scales;
+  // Triton computes -x as 0 - x, which is no zero below 0. So an opposite keeps no zero.
+  const bool keeps_zeros = arranges || scales;
   for (const int read : tensors_given_to(call))
     if (const Known* given = known(Value{TensorRef{read}})) {
       if (keeps_zeros) add(made.zeros, given->zeros);

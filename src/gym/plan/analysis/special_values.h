@@ -31,8 +31,7 @@ class SpecialValues {
     bool is_zero_of_all = false;   // 0 for each finite element, as in x - x, and else NaN
     std::optional<double> number;  // that each element is
     std::set<int> from;            // the inputs from which it follows in any way
-    std::set<int>
-        zeros;  // the inputs whose zeros are zeros here; their sign is the same or the opposite
+    std::set<int> zeros;           // the inputs whose zeros are zeros here
     std::set<int> poles;  // the inputs whose zeros are infinities here, with the zero's sign
   };
   const Known* known(const Value& value) const;

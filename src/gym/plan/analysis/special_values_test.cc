@@ -131,8 +131,11 @@ TEST(ZeroSigns, AreThoseOfTheInputsThatTheOperatorReads) {
     OneInput task;
     const int less = task.after("aten::mul.Tensor", {t(task.y()), f(0.5)});
     const int sum = task.after("aten::add.Tensor", {t(task.x()), f(1)});
-    task.after("aten::" + op, {t(sum), t(task.after("aten::neg", {t(less)}))});
+    task.after("aten::" + op, {t(sum), t(less)});
     EXPECT_EQ(task.facts().zero_signs, std::set<int>{task.y()}) << op;
+    OneInput opposite;
+    opposite.after("aten::" + op, {t(opposite.after("aten::neg", {t(opposite.x())})), f(1)});
+    EXPECT_TRUE(opposite.facts().zero_signs.empty()) << op;
   }
   OneInput plain;
   plain.after("aten::maximum", {t(plain.x()), t(plain.y())});

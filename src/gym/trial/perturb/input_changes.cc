@@ -263,14 +263,8 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
       return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
-    case Perturbation::special: {
-      std::vector<double> numbers = facts_.specials;
-      if (facts_.zero_signs.contains(input)) numbers.insert(numbers.end(), {-0.0, 0.0});
-      if (numbers.empty()) return {};
-      return {.seed = rng.next_u64(),
-              .pattern = pattern::Specials{.numbers = std::move(numbers),
-                                           .positions = numbers_of_code(unit, rng).positions}};
-    }
+    case Perturbation::special:
+      return specials(facts_, input, numbers_of_code(unit, rng).positions, rng);
     default:
       return extreme(kind, unit, rng);
   }
@@ -405,8 +399,6 @@ std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng
                                                      const tensors::TensorTable& tensors) const {
   std::vector<InputChange> changes(inputs_.size());
   if (kind == Perturbation::plain || kind == Perturbation::heavy) return changes;
-  std::optional<std::uint64_t> common;
-  if (kind == Perturbation::special && inputs_.size() > 1) common = rng.next_u64();
   int nth = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
@@ -432,12 +424,9 @@ std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng
       change = meeting({.facts = facts_, .inputs = inputs_, .nth = k}, tensors, rng);
     if (!change.changes()) continue;
     if (kind == Perturbation::last_spiked) std::ranges::fill(changes, InputChange{});
-    if (auto* specials = std::get_if<pattern::Specials>(&change.pattern)) {
-      specials->common = common;
-      specials->nth = k;
-    }
     changes[k] = change;
   }
+  if (kind == Perturbation::special) pair_specials(changes, rng);
   return changes;
 }
 

@@ -131,6 +131,27 @@ InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
               pattern::ScaledTies{.largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
 }
 
+InputChange specials(const ForwardFacts& facts, int input, std::vector<std::int64_t> positions,
+                     Rng& rng) {
+  std::vector<double> numbers = facts.specials;
+  if (facts.zero_signs.contains(input)) numbers.insert(numbers.end(), {-0.0, 0.0});
+  if (numbers.empty()) return {};
+  return {.seed = rng.next_u64(),
+          .pattern =
+              pattern::Specials{.numbers = std::move(numbers), .positions = std::move(positions)}};
+}
+
+void pair_specials(std::span<InputChange> changes, Rng& rng) {
+  const std::uint64_t common = rng.next_u64();
+  std::vector<pattern::Specials*> all;
+  for (InputChange& change : changes)
+    if (auto* one = std::get_if<pattern::Specials>(&change.pattern)) all.push_back(one);
+  for (std::size_t k = 0; k < all.size() && all.size() > 1; ++k) {
+    all[k]->common = common;
+    all[k]->nth = k;
+  }
+}
+
 InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {
   constexpr double parts = 16, whole_parts = 8, of_normal = 1.0 / 8;
   if (!facts.jumps_as_given || facts.gives_unordered_indices) return {};

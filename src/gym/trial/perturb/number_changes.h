@@ -37,6 +37,12 @@ device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& 
 device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,
                               const plan::analysis::InputDraw& draw);
 
+// Puts the special values that forward tells from others, for this input.
+device::InputChange specials(const plan::analysis::ForwardFacts& facts, int input,
+                             std::vector<std::int64_t> positions, Rng& rng);
+// Lets inputs meet at some indices, if several of these changes put special values.
+void pair_specials(std::span<device::InputChange> changes, Rng& rng);
+
 // The change of a draw of whole numbers depends on these parts of the task and of the candidate.
 struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
