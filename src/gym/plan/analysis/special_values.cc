@@ -136,13 +136,25 @@ void SpecialValues::note_clamp(const AtenCall& call) {
 void SpecialValues::note_zero_signs(const AtenCall& call) {
   const Traits traits = traits_of(call);
   const bool bounds =
-      traits.has(Trait::steps) || traits.has(Trait::clamps) || traits.has(Trait::specials);
+      traits.has(Trait::compares) || traits.has(Trait::clamps) || traits.has(Trait::specials);
+  const bool makes_whole =
+      traits.has(Trait::casts) && std::ranges::any_of(call.outputs, [&](int output) {
+        return output >= 0 && !is_real(output);
+      });
   for (std::size_t k = 0; k < call.args.size(); ++k) {
     const Known* given = known(call, k);
     if (given == nullptr) continue;
     if (traits.has(Trait::zero_signs)) add(zero_signs_, given->zeros);
     if (bounds) add(zero_signs_, given->poles);
+    // Each machine casts infinity to another whole number.
+    if (makes_whole) add(cast_poles_, given->poles);
   }
+}
+
+std::set<int> SpecialValues::zero_signs() const {
+  std::set<int> inputs = zero_signs_;
+  for (const int input : cast_poles_) inputs.erase(input);
+  return inputs;
 }
 
 void SpecialValues::follow_zeros(const AtenCall& call, Known& made) const {
@@ -157,7 +169,9 @@ void SpecialValues::follow_zeros(const AtenCall& call, Known& made) const {
   for (const int read : tensors_given_to(call))
     if (const Known* given = known(Value{TensorRef{read}})) {
       if (keeps_zeros) add(made.zeros, given->zeros);
-      if (arranges || plan::operators::is(call.op, Trait::linear)) add(made.poles, given->poles);
+      if (arranges || plan::operators::is(call.op, Trait::linear) ||
+          plan::operators::is(call.op, Trait::rounds))
+        add(made.poles, given->poles);
     }
   if (!plan::operators::is(call.op, Trait::inverts)) return;
   // 0 / 0 has no sign.

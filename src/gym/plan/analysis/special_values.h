@@ -22,7 +22,7 @@ class SpecialValues {
   // Empty if forward treats all of them as it treats other numbers.
   std::vector<double> numbers() const;
   // Returns the inputs of which a result depends on the sign of a zero.
-  const std::set<int>& zero_signs() const { return zero_signs_; }
+  std::set<int> zero_signs() const;
 
  private:
   // All that is known of a tensor in forward.
@@ -47,7 +47,7 @@ class SpecialValues {
 
   const Plan& task_;
   std::map<int, Known> known_;
-  std::set<int> zero_signs_;
+  std::set<int> zero_signs_, cast_poles_;
   bool tells_nan_ = false, clamps_infinities_ = false, is_by_element_ = true;
 };
 

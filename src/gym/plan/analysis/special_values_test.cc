@@ -152,6 +152,18 @@ TEST(ZeroSigns, AQuotientTellsThemWhereABoundFollows) {
   }
 }
 
+// A code of eight bits clamps the quotient, as a rule. Infinity itself is no whole number.
+TEST(ZeroSigns, AQuotientThatBecomesAWholeNumberTellsThemBehindAClampAlone) {
+  for (const bool is_clamped : {false, true}) {
+    OneInput task;
+    const int quotient = task.after("aten::div.Tensor", {t(task.x()), t(task.y())});
+    const int rounded = task.after("aten::round", {t(quotient)});
+    const int clamped = task.after("aten::clamp", {t(rounded), f(-128), f(127)});
+    task.after("aten::_to_copy", {t(is_clamped ? clamped : rounded)}, DType::int8);
+    EXPECT_EQ(task.facts().zero_signs.empty(), !is_clamped);
+  }
+}
+
 // 0 / 0 is NaN, which a maximum in Triton does not pass on.
 TEST(ZeroSigns, NeitherAQuotientOfTheSameInputNorAShiftedDivisorTellsThem) {
   for (const bool is_same : {false, true}) {
