@@ -69,7 +69,8 @@ struct ExactBudget {
   double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
 };
 
-ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
+ExactBudget budget_from(Values reference, Values exact, const CompareOptions& how) {
+  const Tolerance tolerance = how.tolerance;
   double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
     if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
@@ -81,7 +82,7 @@ ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
   const double rms = std::sqrt(square_sum / std::max(1.0, finite));
   return {.exact = exact,
           .scale = tolerance.value,
-          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error),
+          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error, how.final_scale),
           .usable = own_error <=
                     kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
 }
@@ -337,7 +338,7 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
   ExactBudget budget;
   if (oracle.defined()) {
     exact = as_doubles(oracle);
-    budget = budget_from(values_of(expected), values_of(exact), comparison.tolerance);
+    budget = budget_from(values_of(expected), values_of(exact), comparison);
   }
   return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
 }
@@ -383,7 +384,8 @@ double tolerance_extension_of(const at::Tensor& candidate, const at::Tensor& ref
   if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
-  if (dtype == at::kFloat && budget_from(values_of(expected), values_of(exact), tolerance).usable)
+  if (dtype == at::kFloat &&
+      budget_from(values_of(expected), values_of(exact), {.tolerance = tolerance}).usable)
     return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);

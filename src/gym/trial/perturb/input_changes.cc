@@ -201,6 +201,11 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
       if (rounds || !small.factors.empty()) change.pattern = std::move(small);
       return change;
     }
+    case Perturbation::tiny: {
+      const bool may_count = facts_.reduced_whole > 0 && !unit.is_coarse;
+      const double factor = may_count ? factor_below(epsilons_, facts_.reduced_whole) : 0;
+      return factor > 0 ? InputChange{.factor = factor} : InputChange{};
+    }
     case Perturbation::uneven:
       if (facts_.gives_indices) return {};
       [[fallthrough]];
@@ -320,6 +325,8 @@ InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit
     case DrawKind::normal:
       return of_normal(kind, draw, unit, rng);
     case DrawKind::uniform: {
+      if (kind == Perturbation::tiny)
+        return draw.low <= 0 && draw.high >= 0 ? extreme(kind, unit, rng) : InputChange{};
       InputChange change = of_uniform(kind, draw, unit.nth, rng);
       if (auto* uneven = std::get_if<pattern::Uneven>(&change.pattern);
           uneven != nullptr && within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)

@@ -26,6 +26,9 @@ std::span<const PerturbationRow> perturbation_rows() {
        .what_is_done = "110 (in float64: 800) taken from the inputs",
        .shows_weakness = true},
       {.kind = small, .what_is_done = "inputs 20 or 256 times smaller", .shows_weakness = true},
+      {.kind = tiny,
+       .what_is_done = "inputs about as small as an epsilon of the task",
+       .shows_weakness = true},
       {.kind = uneven,
        .what_is_done = "rows of zeros, of one value and in order, and single large elements in the "
                        "inputs",

@@ -31,6 +31,8 @@ using plan::analysis::input_tensors;
 //                 maximum subtracted, overflow.
 //   lowered       subtracts 110 from draws (800 in fp64), whose exponentials are then 0.
 //   small         multiplies draws by 1/20 (by 1/256 in 16 bits), where an epsilon counts.
+//   tiny          makes whole inputs about as small as an epsilon, where forward takes a statistic of
+//                 all elements of a tensor.
 //   uneven        makes rows of zeros, of one value and in order, and puts single large elements at
 //                 secret positions.
 //   scattered     does the same without rows of one value, where these leave nothing to compare.
@@ -58,6 +60,7 @@ enum class Perturbation {
   shifted,
   lowered,
   small,
+  tiny,
   uneven,
   scattered,
   ragged,
@@ -134,6 +137,7 @@ inline constexpr auto enum_names<gym::trial::Perturbation> =
                                      {gym::trial::Perturbation::shifted, "shifted"},
                                      {gym::trial::Perturbation::lowered, "lowered"},
                                      {gym::trial::Perturbation::small, "small"},
+                                     {gym::trial::Perturbation::tiny, "tiny"},
                                      {gym::trial::Perturbation::uneven, "uneven"},
                                      {gym::trial::Perturbation::scattered, "scattered"},
                                      {gym::trial::Perturbation::ragged, "ragged"},

@@ -24,6 +24,18 @@ std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsi
   return factors;
 }
 
+double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::int64_t count) {
+  constexpr double least = 1e-15;  // the squares of still smaller numbers are 0 in float32
+  constexpr double share = 0.25;
+  double smallest = 0;
+  for (const auto& epsilon : epsilons)
+    if (epsilon.value >= least && (smallest == 0 || epsilon.value < smallest))
+      smallest = epsilon.value;
+  if (smallest == 0) return 0;
+  const double size = share * smallest / std::sqrt(static_cast<double>(count));
+  return std::exp2(std::floor(std::log2(size)));
+}
+
 void make_rows_small(at::Tensor& tensor, const device::pattern::SmallRows& small) {
   const std::vector<double>& factors = small.factors;
   constexpr std::int64_t one_in = 8;  // columns
