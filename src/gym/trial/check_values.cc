@@ -8,6 +8,7 @@
 #include "gym/cuda/fused_oracles.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
+#include "gym/trial/order_ties.h"
 #include "gym/trial/reference_precision.h"
 #include "gym/trial/weakness.h"
 
@@ -77,17 +78,35 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   return true;
 }
 
-// Tells the few elements that are wrong, so that the reference may be asked whether it jumps there.
-void note_few_wrong(const Sides& sides, const compare::CompareOptions& how, TrialResult& result) {
+// Returns how many elements of the outputs without rounding differ, such as indices.
+std::int64_t different_elements(const std::vector<at::Tensor>& some,
+                                const std::vector<at::Tensor>& others) {
+  std::int64_t count = 0;
+  for (std::size_t k = 0; k < std::min(some.size(), others.size()); ++k)
+    if (some[k].defined() && others[k].defined() && !at::isFloatingType(some[k].scalar_type()) &&
+        !some[k].is_complex() && some[k].sizes() == others[k].sizes())
+      count += some[k].ne(others[k]).sum().item<std::int64_t>();
+  return count;
+}
+
+// Tells the elements that are wrong, if they are few or if the reference in float64 has others there, too.
+void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
+                    const tensors::TensorTable& exact_table, TrialResult& result) {
+  constexpr std::int64_t times = 4;
   const TrialConfig& config = sides.config;
   if (!config.finds_jumps || config.adopted != nullptr || config.nudge.units != 0 ||
-      result.difference->error_class != ErrorClass::wrong_value || !rounding_may_decide(config))
+      result.difference->error_class != ErrorClass::wrong_value)
     return;
   try {
-    const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors());
-    result.few_wrong = few_wrong_elements(
-        flat_outputs(config.candidate.outputs, sides.candidate.tensors()), reference, how);
+    const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors()),
+               candidate = flat_outputs(config.candidate.outputs, sides.candidate.tensors());
+    result.few_wrong = few_wrong_elements(candidate, reference, how);
     result.expected_there = values_at(result.few_wrong, reference);
+    if (exact_table.empty()) return;
+    const auto exact = flat_outputs(sides.task().outputs, exact_table);
+    result.exact_there = values_at(result.few_wrong, exact);
+    const std::int64_t wrong = different_elements(candidate, reference);
+    result.is_undecided = wrong > 0 && wrong <= times * different_elements(exact, reference);
   } catch (const c10::OutOfMemoryError&) {
     result.few_wrong.clear();  // the values count as wrong
   }
@@ -120,6 +139,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
   }
   if (is_right) return compared;
   if (config.adopted != nullptr) write_values(*config.adopted, sides, compared.exact);
+  const bool are_orders = take_order_of_ties(sides, sides.candidate.tensors(), compared.exact);
   measure_reference(sides, compared.exact, result);
   compared.how.widened = widen_tolerance(sides, compared.exact, result);
   compared.how.tolerance.value *= compared.how.widened;
@@ -129,7 +149,8 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
                                compared.how, result.numerics);
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
-  if (result.difference) note_few_wrong(sides, compared.how, result);
+  if (result.difference) note_few_wrong(sides, compared.how, compared.exact, result);
+  result.is_undecided = result.is_undecided && are_orders;
   if (!result.difference && config.adopted != nullptr)
     result.findings.push_back(jump_note(*config.adopted));
   if (config.nudge.units != 0) {

@@ -2,27 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "gym/plan/analysis/exact_at_halves.h"
+#include "gym/plan/analysis/forward_producers.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
-
-using Producers = std::map<int, const AtenCall*>;  // by tensor
-
-Producers producers_in_forward(const Plan& task) {
-  Producers producers;
-  for (const PlanStep& step : task.steps) {
-    const auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || step.phase != Phase::forward) continue;
-    for (const int output : call->outputs)
-      if (output >= 0) producers[output] = call;
-  }
-  return producers;
-}
 
 bool is_floating(DType dtype) {
   return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
@@ -40,7 +27,7 @@ std::optional<double> factor_of(const AtenCall& call) {
   return std::abs(name == "mul" ? *number : 1 / *number);
 }
 
-double scale_of(const Producers& producers, int tensor) {
+double scale_of(const ForwardProducers& producers, int tensor) {
   double scale = 1;
   for (auto at = producers.find(tensor); at != producers.end(); at = producers.find(tensor)) {
     const AtenCall& call = *at->second;
@@ -56,7 +43,7 @@ double scale_of(const Producers& producers, int tensor) {
 }  // namespace
 
 double final_scale(const Plan& task) {
-  const Producers producers = producers_in_forward(task);
+  const ForwardProducers producers = forward_producers(task);
   std::vector<int> outputs;
   append_tensors(task.outputs, outputs);
   double largest = 0;
