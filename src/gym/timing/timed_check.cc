@@ -10,8 +10,8 @@
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/final_scale.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/check_values.h"
 #include "gym/trial/jumps.h"
-#include "gym/trial/order_ties.h"
 #include "gym/trial/python_reference_answer.h"
 
 namespace tritonsmith::gym::timing {

@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "gym/compare/compare.h"
+#include "gym/compare/order_ties.h"
 #include "gym/cuda/fused_oracles.h"
+#include "gym/plan/analysis/returned_order.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
-#include "gym/trial/order_ties.h"
 #include "gym/trial/reference_precision.h"
 #include "gym/trial/weakness.h"
 
@@ -112,7 +113,43 @@ void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
   }
 }
 
+bool are_comparable(const at::Tensor& got, const at::Tensor& expected, const at::Tensor& ranked,
+                    std::int64_t dimension) {
+  return got.defined() && expected.defined() && ranked.defined() &&
+         got.sizes() == expected.sizes() && got.scalar_type() == expected.scalar_type() &&
+         c10::isIntegralType(got.scalar_type(), false) && got.dim() == ranked.dim() &&
+         got.dim() > 0 && dimension >= -got.dim() && dimension < got.dim() && !ranked.is_complex();
+}
+
 }  // namespace
+
+bool take_order_of_ties(const Sides& sides, const tensors::TensorTable& candidate,
+                        const tensors::TensorTable& exact) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (ours.size() != theirs.size()) return true;
+  bool all_are_orders = true;
+  for (const plan::analysis::ReturnedOrder& order : plan::analysis::returned_orders(sides.task()))
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      if (ours[k] != order.output) continue;
+      const at::Tensor &got = tensors::tensor_at(candidate, theirs[k]),
+                       &ranked = tensors::tensor_at(sides.reference.tensors(), order.ranked);
+      const at::Tensor expected = tensors::tensor_at(sides.reference.tensors(), ours[k]);
+      if (!are_comparable(got, expected, ranked, order.dimension) || at::equal(got, expected))
+        continue;
+      all_are_orders =
+          all_are_orders && compare::are_orders(got, ranked, order.dimension).all().item<bool>();
+      const at::Tensor is_tie =
+          compare::names_equal_numbers(got, expected, ranked, order.dimension);
+      expected.copy_(at::where(is_tie, got, expected));
+      if (exact.empty()) continue;
+      const at::Tensor in_float64 = tensors::tensor_at(exact, ours[k]);
+      if (in_float64.defined() && in_float64.sizes() == got.sizes())
+        in_float64.copy_(at::where(is_tie, got, in_float64));
+    }
+  return all_are_orders;
+}
 
 void answer_question(Sides& sides, TrialResult& result) {
   result.reference_stop = await_reference(sides, std::move(result.reference_stop));

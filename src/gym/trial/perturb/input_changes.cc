@@ -201,11 +201,9 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
       if (rounds || !small.factors.empty()) change.pattern = std::move(small);
       return change;
     }
-    case Perturbation::tiny: {
-      const bool may_count = facts_.reduced_whole > 0 && !unit.is_coarse;
-      const double factor = may_count ? factor_below(epsilons_, facts_.reduced_whole) : 0;
-      return factor > 0 ? InputChange{.factor = factor} : InputChange{};
-    }
+    case Perturbation::tiny:
+      if (facts_.reduced_whole == 0 || unit.is_coarse) return {};
+      return {.factor = factor_below(epsilons_, facts_.reduced_whole)};
     case Perturbation::uneven:
       if (facts_.gives_indices) return {};
       [[fallthrough]];
@@ -255,12 +253,7 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
       return change;
     }
     case Perturbation::tied:
-      for (const plan::analysis::MaximumScale& scale : facts_.maximum_scales)
-        if (scale.input == input) return scaled_ties(scale, rng);
-      if (!facts_.jumps_at_halves || facts_.gives_unordered_indices) return {};
-      return {.seed = rng.next_u64(),
-              .pattern =
-                  pattern::Ties{.scale = facts_.scale_of_jumps, .numbers = facts_.meeting_numbers}};
+      return tied_input(facts_, input, rng);
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
       return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
@@ -325,8 +318,8 @@ InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit
     case DrawKind::normal:
       return of_normal(kind, draw, unit, rng);
     case DrawKind::uniform: {
-      if (kind == Perturbation::tiny)
-        return draw.low <= 0 && draw.high >= 0 ? extreme(kind, unit, rng) : InputChange{};
+      if (kind == Perturbation::tiny && draw.low <= 0 && draw.high >= 0)
+        return extreme(kind, unit, rng);
       InputChange change = of_uniform(kind, draw, unit.nth, rng);
       if (auto* uneven = std::get_if<pattern::Uneven>(&change.pattern);
           uneven != nullptr && within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)

@@ -125,10 +125,16 @@ InputChange of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& kn
   return {.seed = rng.next_u64(), .pattern = pattern_of_whole(kind, draw, known)};
 }
 
-InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
-  return {.seed = rng.next_u64(),
-          .pattern =
-              pattern::ScaledTies{.largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+InputChange tied_input(const ForwardFacts& facts, int input, Rng& rng) {
+  for (const MaximumScale& scale : facts.maximum_scales)
+    if (scale.input == input)
+      return {.seed = rng.next_u64(),
+              .pattern = pattern::ScaledTies{
+                  .largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+  if (!facts.jumps_at_halves || facts.gives_unordered_indices) return {};
+  return {
+      .seed = rng.next_u64(),
+      .pattern = pattern::Ties{.scale = facts.scale_of_jumps, .numbers = facts.meeting_numbers}};
 }
 
 InputChange tied_draw(const ForwardFacts& facts, const InputDraw& draw) {

@@ -30,8 +30,9 @@ bool goes_down(Perturbation kind, int nth);
 device::InputChange of_uniform(Perturbation kind, const plan::analysis::InputDraw& draw, int nth,
                                Rng& rng);
 
-// The largest size of each group is the number by which forward divides it.
-device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& rng);
+// An input's elements become halves and numbers with which forward compares. If it divides them by a share of
+// their own largest size, the largest size of each group becomes the number that makes the quotients halves.
+device::InputChange tied_input(const plan::analysis::ForwardFacts& facts, int input, Rng& rng);
 
 // The task makes equal numbers and ties from draws of few digits, if it makes them at all.
 device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,

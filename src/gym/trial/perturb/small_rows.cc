@@ -31,7 +31,7 @@ double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::i
   for (const auto& epsilon : epsilons)
     if (epsilon.value >= least && (smallest == 0 || epsilon.value < smallest))
       smallest = epsilon.value;
-  if (smallest == 0) return 0;
+  if (smallest == 0) return 1;
   const double size = share * smallest / std::sqrt(static_cast<double>(count));
   return std::exp2(std::floor(std::log2(size)));
 }

@@ -18,7 +18,7 @@ std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsi
                                 double least);
 
 // Returns the factor by which ordinary elements become so small that each epsilon decides a statistic of
-// `count` of them, such as their largest, their spread or their norm. It is 0 if no epsilon is large enough.
+// `count` of them, such as their largest, their spread or their norm. It is 1 if no epsilon is large enough.
 double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::int64_t count);
 
 // Multiplies rows by the factors in turn, and leaves others as they are. Every second element of the

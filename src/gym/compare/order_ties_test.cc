@@ -1,9 +1,9 @@
-#include "gym/trial/order_ties.h"
+#include "gym/compare/order_ties.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-namespace tritonsmith::gym::trial {
+namespace tritonsmith::gym::compare {
 namespace {
 
 const at::Tensor kRanked = at::tensor({0.5F, 0.0F, 0.0F, 0.25F, 0.0F}).view({1, 5});
@@ -42,4 +42,4 @@ TEST(OrderTies, EachSortOfTiedNumbersIsRight) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym::trial
+}  // namespace tritonsmith::gym::compare
