@@ -8,8 +8,10 @@
 
 #include "gym/plan/analysis/listed_inputs.h"
 #include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/analysis/reduced_bounds.h"
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/trial/perturb/input_content.h"
+#include "gym/trial/perturb/large_rows.h"
 #include "gym/trial/perturb/met_inputs.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
@@ -91,6 +93,7 @@ InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbe
       within_bounds_(within_bounds),
       facts_(plan::analysis::forward_facts(task)),
       epsilons_(plan::analysis::epsilons(task)),
+      reduced_bounds_(plan::analysis::reduced_bounds(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
       draws_(plan::analysis::input_draws(task)) {
@@ -136,6 +139,7 @@ InputChanges::Unit InputChanges::unit_of(const std::vector<int>& inputs, int nth
 }
 
 bool InputChanges::is_changed_by(Perturbation kind) const {
+  if (kind == Perturbation::enlarged && reduced_bounds_.empty()) return false;
   Rng rng(0, "dry", 0);
   int changed = 0, nth = 0;
   const Perturbation like = kind == Perturbation::last_spiked ? Perturbation::spiked : kind;
@@ -220,6 +224,18 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
   }
 }
 
+// The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their squares.
+InputChange InputChanges::enlarged(int tensor, Rng& rng) const {
+  constexpr double most = 1e12, most_in_float16 = 4096;
+  const plan::PlanTensor& facts = tensor_of(task_, tensor);
+  if (facts.shape.empty()) return {};
+  std::vector<double> factors =
+      factors_past(reduced_bounds_, facts.shape.back(),
+                   facts.dtype == plan::DType::float16 ? most_in_float16 : most);
+  if (factors.empty()) return {};
+  return {.seed = rng.next_u64(), .pattern = pattern::LargeRows{std::move(factors)}};
+}
+
 InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
   // An element that no sum takes in may be larger, beyond 16 bits and beyond bounds in the code.
   constexpr double far = 1024, far_alone = 131072, far_in_16_bits = 16, beyond = 4;
@@ -237,6 +253,8 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
               .pattern = pattern::Ragged{unit.is_coarse ? far_in_16_bits : largest}};
+    case Perturbation::enlarged:
+      return enlarged(input, rng);
     case Perturbation::spiked:
       if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
@@ -279,6 +297,8 @@ InputChange InputChanges::of_normal(Perturbation kind, const InputDraw& draw, Un
       return facts_.gives_ordered_indices ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(), .pattern = pattern::Ragged{draw.is_affine ? far : not_far}};
+    case Perturbation::enlarged:
+      return draw.is_affine ? enlarged(draw.tensor, rng) : InputChange{};
     case Perturbation::spiked:
     case Perturbation::last_spiked:
       if (!draw.is_affine || !has_16_bits(tensor_of(task_, draw.inputs[0]).dtype)) return {};
@@ -331,6 +351,7 @@ InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit
                       {.draws = draws_,
                        .facts = facts_,
                        .candidate = numbers_,
+                       .compared = plan::analysis::compared_numbers(task_, draw),
                        .positions = numbers_of_code(unit, rng).positions,
                        .elements = plan::elements_of(tensor_of(task_, draw.tensor))},
                       rng);

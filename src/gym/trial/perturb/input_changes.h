@@ -59,6 +59,7 @@ class InputChanges {
   bool is_tied_itself(int input) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
+  device::InputChange enlarged(int tensor, Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
   bool ignores_whole_numbers(const tensors::TensorTable& tensors) const;
   device::InputChange whole_numbers(Perturbation kind, int input,
@@ -77,6 +78,7 @@ class InputChanges {
   bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
   std::vector<plan::analysis::Epsilon> epsilons_;
+  std::vector<double> reduced_bounds_;
   std::vector<int> inputs_;
   std::set<int> scores_;     // inputs that decide an attention's scores
   std::vector<Way> ways_;    // of each input
