@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "gym/plan/analysis/listed_inputs.h"
 #include "gym/plan/analysis/random_origin.h"
@@ -40,6 +41,10 @@ bool has_16_bits(plan::DType dtype) {
   return dtype == plan::DType::float16 || dtype == plan::DType::bfloat16;
 }
 
+bool is_real(plan::DType dtype) {
+  return has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64;
+}
+
 bool is_coarse(plan::DType dtype) { return plan::bytes_of(dtype) < 4; }
 
 bool has_few_neighbours(const plan::PlanTensor& tensor) {
@@ -66,6 +71,29 @@ InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   if (has_one_value && is_nothing == thins)
     return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
   return {.factor = any_factor(rng)};
+}
+
+// The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their
+// squares.
+InputChange enlarged(const plan::PlanTensor& tensor, std::span<const double> bounds, Rng& rng) {
+  constexpr double most = 1e12, most_in_float16 = 4096;
+  if (tensor.shape.empty()) return {};
+  std::vector<double> factors = factors_past(
+      bounds, tensor.shape.back(), tensor.dtype == plan::DType::float16 ? most_in_float16 : most);
+  if (factors.empty()) return {};
+  return {.seed = rng.next_u64(), .pattern = pattern::LargeRows{std::move(factors)}};
+}
+
+// Some of the code's bounds, by which rows move.
+std::vector<double> shifts_of(const CandidateNumbers& numbers, Rng& rng) {
+  constexpr std::size_t most = 4;
+  std::vector<double> shifts;
+  for (const double number : numbers.real)
+    if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
+      shifts.push_back(number);
+  rng.shuffle(shifts);
+  if (shifts.size() > most) shifts.resize(most);
+  return shifts;
 }
 
 }  // namespace
@@ -123,9 +151,7 @@ InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbe
 
 // Any number may stand in such an input, so ties need not follow from draws.
 bool InputChanges::is_tied_itself(int input) const {
-  const plan::DType dtype = tensor_of(task_, input).dtype;
-  return unbounded_.contains(input) &&
-         (has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64);
+  return unbounded_.contains(input) && is_real(tensor_of(task_, input).dtype);
 }
 
 InputChanges::Unit InputChanges::unit_of(const std::vector<int>& inputs, int nth) const {
@@ -162,17 +188,11 @@ bool InputChanges::is_changed_by(Perturbation kind) const {
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
 // at some of its positions.
 InputChanges::OfCode InputChanges::numbers_of_code(Unit unit, Rng& rng) const {
-  constexpr std::size_t most_shifts = 4, most_positions = 12;
+  constexpr std::size_t most_positions = 12;
   OfCode chosen;
   if (numbers_ == nullptr) return chosen;
-  std::vector<double> shifts;
-  for (const double number : numbers_->real)
-    if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
-      shifts.push_back(number);
-  rng.shuffle(shifts);
-  if (!unit.is_coarse)
-    chosen.shifts.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                              most_shifts, shifts.size())));
+  std::vector<double> shifts = shifts_of(*numbers_, rng);
+  if (!unit.is_coarse) chosen.shifts = std::move(shifts);
   chosen.positions = numbers_->whole;
   rng.shuffle(chosen.positions);
   if (chosen.positions.size() > most_positions) chosen.positions.resize(most_positions);
@@ -224,18 +244,6 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
   }
 }
 
-// The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their squares.
-InputChange InputChanges::enlarged(int tensor, Rng& rng) const {
-  constexpr double most = 1e12, most_in_float16 = 4096;
-  const plan::PlanTensor& facts = tensor_of(task_, tensor);
-  if (facts.shape.empty()) return {};
-  std::vector<double> factors =
-      factors_past(reduced_bounds_, facts.shape.back(),
-                   facts.dtype == plan::DType::float16 ? most_in_float16 : most);
-  if (factors.empty()) return {};
-  return {.seed = rng.next_u64(), .pattern = pattern::LargeRows{std::move(factors)}};
-}
-
 InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
   // An element that no sum takes in may be larger, beyond 16 bits and beyond bounds in the code.
   constexpr double far = 1024, far_alone = 131072, far_in_16_bits = 16, beyond = 4;
@@ -254,7 +262,7 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
       return {.seed = rng.next_u64(),
               .pattern = pattern::Ragged{unit.is_coarse ? far_in_16_bits : largest}};
     case Perturbation::enlarged:
-      return enlarged(input, rng);
+      return enlarged(tensor_of(task_, input), reduced_bounds_, rng);
     case Perturbation::spiked:
       if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
@@ -298,7 +306,8 @@ InputChange InputChanges::of_normal(Perturbation kind, const InputDraw& draw, Un
     case Perturbation::ragged:
       return {.seed = rng.next_u64(), .pattern = pattern::Ragged{draw.is_affine ? far : not_far}};
     case Perturbation::enlarged:
-      return draw.is_affine ? enlarged(draw.tensor, rng) : InputChange{};
+      return draw.is_affine ? enlarged(tensor_of(task_, draw.tensor), reduced_bounds_, rng)
+                            : InputChange{};
     case Perturbation::spiked:
     case Perturbation::last_spiked:
       if (!draw.is_affine || !has_16_bits(tensor_of(task_, draw.inputs[0]).dtype)) return {};

@@ -59,7 +59,6 @@ class InputChanges {
   bool is_tied_itself(int input) const;
   device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
                                 Rng& rng) const;
-  device::InputChange enlarged(int tensor, Rng& rng) const;
   device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
   bool ignores_whole_numbers(const tensors::TensorTable& tensors) const;
   device::InputChange whole_numbers(Perturbation kind, int input,
