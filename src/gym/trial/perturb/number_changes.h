@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gym/device/device.h"
+#include "gym/plan/analysis/compared_numbers.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/trial/perturb/candidate_numbers.h"
@@ -43,6 +44,7 @@ struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
   const plan::analysis::ForwardFacts& facts;
   const CandidateNumbers* candidate = nullptr;
+  plan::analysis::ComparedNumbers compared = {};
   std::vector<std::int64_t> positions = {};  // that the candidate's code names
   std::int64_t elements = 0;                 // of the draw
 };

@@ -38,6 +38,8 @@ using plan::analysis::input_tensors;
 //   scattered     does the same without rows of one value, where these leave nothing to compare.
 //   ragged        gives elements and blocks very different sizes, beyond the numbers with which
 //                 forward compares.
+//   enlarged      makes rows very large, so that a norm or a sum of them passes the numbers with which
+//                 forward compares it.
 //   below, above  subtract 4 from draws, or add 4, so that the greatest of a row is negative or the
 //                 least positive. Draws between two bounds stay within them.
 //   parted        subtracts 4 from the first draw, adds 4 to the second, and so on, so that
@@ -64,6 +66,7 @@ enum class Perturbation {
   uneven,
   scattered,
   ragged,
+  enlarged,
   below,
   above,
   parted,
@@ -141,6 +144,7 @@ inline constexpr auto enum_names<gym::trial::Perturbation> =
                                      {gym::trial::Perturbation::uneven, "uneven"},
                                      {gym::trial::Perturbation::scattered, "scattered"},
                                      {gym::trial::Perturbation::ragged, "ragged"},
+                                     {gym::trial::Perturbation::enlarged, "enlarged"},
                                      {gym::trial::Perturbation::below, "below"},
                                      {gym::trial::Perturbation::above, "above"},
                                      {gym::trial::Perturbation::parted, "parted"},
