@@ -69,7 +69,7 @@ std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared)
   const TrialConfig& config = sides.config;
   tensors::TensorTable &ours = sides.reference.tensors(), &theirs = sides.candidate.tensors();
   const auto pairs = match_weights({config.task, ours}, {config.candidate, theirs});
-  const auto counts = counts_after_calls(config, ours);
+  const auto counts = counts_after_calls(config.counters, config.calls_before, ours);
   const WeightChange change = config.weights.value_or(weight_change(config.kind));
   if (change != WeightChange::none) {
     Rng rng(sides.seed_of("weights"), "weights", 0);

@@ -34,7 +34,8 @@ Answer ask_reference(const TrialConfig& config, language::KernelExecutor& execut
   auto stop = draw_task(sides);
   if (!stop) {
     change_inputs(sides);
-    set_counts(counts_after_calls(config, sides.reference.tensors()), sides.reference.tensors());
+    tensors::TensorTable& tensors = sides.reference.tensors();
+    set_counts(counts_after_calls(config.counters, config.calls_before, tensors), tensors);
     stop = sides.reference.run(plan::Phase::forward);
   }
   if (!stop) return Answer::takes;

@@ -7,14 +7,15 @@
 
 namespace tritonsmith::gym::trial {
 
-Counts counts_after_calls(const TrialConfig& config, const tensors::TensorTable& reference) {
+Counts counts_after_calls(const std::vector<plan::analysis::CallCounter>* counters,
+                          std::int64_t calls, const tensors::TensorTable& reference) {
   Counts counts;
-  if (config.counters == nullptr) return counts;
-  for (const plan::analysis::CallCounter& counter : *config.counters) {
+  if (counters == nullptr) return counts;
+  for (const plan::analysis::CallCounter& counter : *counters) {
     const at::Tensor& tensor = tensors::tensor_at(reference, counter.tensor);
     if (!tensor.defined() || tensor.numel() != 1) continue;
     const auto first = tensor.to(at::kDouble).item<double>();
-    double now = first + static_cast<double>(counter.step * config.calls_before);
+    double now = first + static_cast<double>(counter.step * calls);
     if (counter.modulus != 0) {
       const auto modulus = static_cast<double>(counter.modulus);
       now -= modulus * std::floor(now / modulus);

@@ -4,16 +4,18 @@
 #include <utility>
 #include <vector>
 
-#include "gym/trial/trial_config.h"
+#include "gym/plan/analysis/call_counters.h"
+#include "gym/tensors/tensors.h"
 
 namespace tritonsmith::gym::trial {
 
 // A tensor of the task, and the number for it.
 using Counts = std::vector<std::pair<int, double>>;
 
-// Returns what the trial's counters hold at its beginning, given what the constructor left in them. A
-// counter of another form than its plan says has none.
-Counts counts_after_calls(const TrialConfig& config, const tensors::TensorTable& reference);
+// Returns what the counters hold after so many calls, given what the constructor left in them. A counter of
+// another form than its plan says has none. Null: no counter counts.
+Counts counts_after_calls(const std::vector<plan::analysis::CallCounter>* counters,
+                          std::int64_t calls, const tensors::TensorTable& reference);
 
 void set_counts(const Counts& counts, tensors::TensorTable& reference);
 
