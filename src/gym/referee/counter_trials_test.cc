@@ -58,8 +58,8 @@ std::string ending(double most_of_task, float most_of_kernel, const std::string&
   return error_class(referee_of(counting_task(most_of_task), kernel)
                          ->judge({.task_key = "task",
                                   .candidate_plan = plan_json(counting_candidate(name)),
-                                  .policy = Policy::open,
-                                  .secret = "secret"}));
+                                  .secret = "secret",
+                                  .policy = Policy::open}));
 }
 
 TEST(CounterTrials, WhoLoadsTheCountIsRight) {
