@@ -18,7 +18,7 @@ at::Tensor enlarged(const std::vector<double>& bounds, at::Tensor tensor, std::u
 
 // Whatever the reduction is, some rows lie on each side of the bound.
 TEST(LargeRows, ReducedValuesPassTheBoundOnBothSides) {
-  for (const double bound : {20.0, 5000.0, 60000.0})
+  for (const double bound : {200.0, 5000.0, 60000.0})
     for (const std::int64_t length : {16, 256, 1000})
       for (std::uint64_t seed = 0; seed < 5; ++seed) {
         at::manual_seed(seed);

@@ -311,7 +311,7 @@ TEST(Draw, ClassesThatALossIgnoresAreDrawn) {
         change_draw(InputChanges(task).draw_changes(row.kind, rng), 0, task, tensors);
         trials += tensors[0].eq(ignored).any().item<bool>() ? 1 : 0;
       }
-      EXPECT_GE(trials, rows == 512 ? 1 : 2) << rows << " rows, " << ignored;
+      EXPECT_GE(trials, rows >= 64 ? 1 : 2) << rows << " rows, " << ignored;
     }
 }
 

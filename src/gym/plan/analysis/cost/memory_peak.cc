@@ -1,4 +1,4 @@
-#include "gym/plan/analysis/memory_peak.h"
+#include "gym/plan/analysis/cost/memory_peak.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "gym/plan/analysis/convolution_work.h"
+#include "gym/plan/analysis/cost/convolution_work.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "gym/plan/analysis/plan_needs.h"
+#include "gym/plan/analysis/cost/plan_needs.h"
 
 #include <algorithm>
 #include <set>

@@ -1,13 +1,13 @@
-#include "gym/plan/analysis/roofline.h"
+#include "gym/plan/analysis/cost/roofline.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "gym/plan/analysis/convolution_work.h"
-#include "gym/plan/analysis/forward_values.h"
-#include "gym/plan/analysis/value_origins.h"
+#include "gym/plan/analysis/cost/convolution_work.h"
+#include "gym/plan/analysis/cost/forward_values.h"
+#include "gym/plan/analysis/cost/value_origins.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {

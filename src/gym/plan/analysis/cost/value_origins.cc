@@ -1,9 +1,9 @@
-#include "gym/plan/analysis/value_origins.h"
+#include "gym/plan/analysis/cost/value_origins.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "gym/plan/analysis/convolution_work.h"
+#include "gym/plan/analysis/cost/convolution_work.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {

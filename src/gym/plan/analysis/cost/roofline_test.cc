@@ -1,4 +1,4 @@
-#include "gym/plan/analysis/roofline.h"
+#include "gym/plan/analysis/cost/roofline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gym/plan/analysis/forward_values.h"
+#include "gym/plan/analysis/cost/forward_values.h"
 
 #include <algorithm>
 #include <optional>

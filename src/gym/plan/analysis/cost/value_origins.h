@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "gym/plan/analysis/forward_values.h"
+#include "gym/plan/analysis/cost/forward_values.h"
 
 namespace tritonsmith::gym::plan::analysis {
 
