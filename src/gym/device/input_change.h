@@ -98,10 +98,14 @@ struct Ends {
   std::vector<std::int64_t> positions = {};
   bool middle_first = false;  // the middle takes the first of the rows, of which there may be few
 };
-// Puts NaN and both infinities in place of a few elements, and one at the last index and in the
-// middle of each dimension, and at `positions` and beside them.
+// Puts `numbers` in place of a few elements, and one at the last index and in the middle of each
+// dimension, and at `positions` and beside them. Tensors with the same seed `common` hold each pair of
+// the numbers at one index.
 struct Specials {
+  std::vector<double> numbers = {};
   std::vector<std::int64_t> positions = {};
+  std::optional<std::uint64_t> common = {};
+  std::size_t nth = 0;  // of those tensors
 };
 // Changes lengths, offsets or positions so that they may still be what they are. Zeros and ones grow
 // by up to `growth`.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gym/plan/analysis/exact_at_halves.h"
+#include "gym/plan/analysis/special_values.h"
 #include "gym/plan/analysis/truth_values.h"
 #include "gym/plan/operators/operator_traits.h"
 
@@ -35,12 +36,6 @@ bool works_by_element(std::string_view op) {
 bool scales(const AtenCall& call) {
   return plan::operators::is(call.op, Trait::scales) && call.args.size() > 1 &&
          (number_of(call.args[0]) || number_of(call.args[1]));
-}
-
-// x != x is true for NaN alone.
-bool compares_with_itself(const AtenCall& call) {
-  return call.args.size() > 1 && std::holds_alternative<TensorRef>(call.args[0].data) &&
-         call.args[0] == call.args[1] && plan::operators::is(call.op, Trait::steps);
 }
 
 bool gives_indices(std::string_view op) {
@@ -287,14 +282,13 @@ ForwardFacts forward_facts(const Plan& task) {
   Jumps jumps(task);
   ExactAtHalves at_halves(task);
   MaximumScales maxima(task);
+  SpecialValues specials(task);
   for (const PlanStep& step : task.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
     facts.is_elementwise = facts.is_elementwise && works_by_element(call->op);
     facts.scales = facts.scales || scales(*call);
     if (plan::operators::is(call->op, Trait::bounds)) add_bounds(*call, facts.bounds);
-    facts.treats_specials = facts.treats_specials || compares_with_itself(*call) ||
-                            plan::operators::is(call->op, Trait::specials);
     if (plan::operators::is(call->op, Trait::steps) && !maxima.is_rounded_by(*call))
       jumps.note(*call, at_halves);
     facts.looks_up_numbers =
@@ -320,8 +314,11 @@ ForwardFacts forward_facts(const Plan& task) {
     truths.follow(*call);
     at_halves.follow(*call);
     maxima.follow(*call);
+    specials.follow(*call);
   }
   jumps.conclude(facts);
+  facts.specials = specials.numbers();
+  facts.zero_signs = specials.zero_signs();
   if (!jumps.any_inexact()) facts.maximum_scales = maxima.found();
   return facts;
 }

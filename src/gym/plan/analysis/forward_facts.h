@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "gym/plan/analysis/maximum_scales.h"
@@ -14,9 +15,11 @@ namespace tritonsmith::gym::plan::analysis {
 struct ForwardFacts {
   // Numbers with which forward compares elements, or at which it clamps them. Each appears once.
   std::vector<double> bounds;
-  bool is_elementwise = true;    // each result depends on the elements at its position alone
-  bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
-  bool treats_specials = false;  // it tells NaN or infinity from other numbers
+  bool is_elementwise = true;  // each result depends on the elements at its position alone
+  bool scales = false;         // it adds a number to a tensor, or multiplies a tensor by one
+  // NaN and infinities, if it tells them from other numbers.
+  std::vector<double> specials;
+  std::set<int> zero_signs;  // inputs of which a result depends on the sign of a zero
   // It rounds, compares or looks for the first of equal values, in what follows exactly from inputs
   // that are halves: inputs themselves, their sums and products with few digits, their quotients by
   // some whole numbers, and their sizes. An honest kernel then meets a tie exactly as the reference

@@ -210,12 +210,14 @@ std::span<const OperatorRow> operator_rows() {
       {{scales, combines_draws, elementwise, linear, keeps_statistic, combines, for_candidates,
         into_given, keeps_whole, of_two, called_to_compute},
        "mul sub"},
+      {{keeps_statistic, for_candidates, into_given, inverts, called_to_compute},
+       "reciprocal"},
       {{keeps_statistic, for_candidates, into_given, called_to_compute},
-       "reciprocal rsqrt"},
+       "rsqrt"},
       {{keeps_statistic, bounds, for_candidates, keeps_from_zero, clamps, called_to_compute},
        "clamp_min"},
-      {{scales, elementwise, linear, keeps_statistic, combines, for_candidates, into_given, of_two,
-        called_to_compute},
+      {{scales, elementwise, linear, keeps_statistic, combines, for_candidates, into_given, inverts,
+        of_two, called_to_compute},
        "div"},
       {{negates, elementwise, linear, keeps_statistic, for_candidates, into_given,
         called_to_compute},
@@ -267,7 +269,9 @@ std::span<const OperatorRow> operator_rows() {
       {{orders, for_candidates, called_to_compute},
        "argsort mode msort"},
       {{orders, for_candidates, indices_second, called_to_compute},
-       "kthvalue median nanmedian topk"},
+       "kthvalue median topk"},
+      {{specials, orders, for_candidates, indices_second, called_to_compute},
+       "nanmedian"},
       {{orders, for_candidates, indices_second, keeps_elements, called_to_compute},
        "sort"},
       // Others, with the traits that perturbations ask.
@@ -279,8 +283,10 @@ std::span<const OperatorRow> operator_rows() {
       {{steps, bounds, for_candidates, compares},
        "eq ge gt le lt ne"},
       {{steps, for_candidates},
-       "ceil_ fix fix_ floor_ frac_ heaviside round_ searchsorted sgn_ sign_ signbit "
+       "ceil_ fix fix_ floor_ frac_ heaviside round_ searchsorted sgn_ sign_ "
        "special_round trunc_"},
+      {{steps, zero_signs, for_candidates},
+       "signbit"},
       {{steps, for_candidates, asks_for_zeros},
        "sgn"},
       {{steps, for_candidates, asks_for_zeros, called_to_compute},
@@ -301,7 +307,7 @@ std::span<const OperatorRow> operator_rows() {
       {{specials, for_candidates},
        "fmax fmin nan_to_num nan_to_num_ nanmean nanquantile nansum"},
       {{specials, for_candidates, also_elementwise},
-       "isfinite isinf isnan isneginf isposinf"},
+       "isclose isfinite isinf isnan isneginf isposinf"},
       {{overwrites_at_indices, checks_indices, for_candidates},
        "index_copy index_copy_ index_put index_put_ put put_ scatter scatter_"},
       {{overwrites_at_indices, for_candidates},
@@ -319,15 +325,15 @@ std::span<const OperatorRow> operator_rows() {
       {{for_candidates},
        "abs_ absolute absolute_ acos_ acosh acosh_ adaptive_avg_pool1d adaptive_avg_pool2d "
        "adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d addbmm_ "
-       "addcdiv_ addcmul_ addmv_ addr_ adjoint affine_grid_generator allclose aminmax angle "
-       "arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ "
-       "arctan_ arctanh arctanh_ argwhere as_strided_scatter asin_ asinh asinh_ atan2_ atan_ "
+       "addcdiv_ addcmul_ addmv_ addr_ adjoint affine_grid_generator allclose aminmax "
+       "arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan "
+       "arctan_ arctanh arctanh_ argwhere as_strided_scatter asin_ asinh asinh_ atan_ "
        "atanh atanh_ atleast_1d atleast_2d atleast_3d avg_pool1d avg_pool2d avg_pool3d "
        "bartlett_window bilinear bitwise_and_ bitwise_left_shift bitwise_left_shift_ "
        "bitwise_not_ bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor "
        "bitwise_xor_ blackman_window block_diag broadcast_tensors cartesian_prod celu_ "
        "chain_matmul chalf channel_shuffle cholesky cholesky_inverse cholesky_solve col2im "
-       "combinations complex conj conj_physical conj_physical_ copysign copysign_ corrcoef cos_ "
+       "combinations complex conj conj_physical conj_physical_ corrcoef cos_ "
        "cosh_ cosine_embedding_loss cosine_similarity cov cumprod_ cumsum_ cumulative_trapezoid "
        "deg2rad deg2rad_ det diag diag_embed diagflat diagonal_copy diagonal_scatter diff "
        "digamma digamma_ dist divide_ elu_ equal erf_ erfc_ erfinv_ exp2_ exp_ expm1_ fft_fft "
@@ -372,10 +378,14 @@ std::span<const OperatorRow> operator_rows() {
       {{for_candidates, asks_for_zeros, counts},
        "count_nonzero"},
       {{for_candidates, called_to_compute},
-       "acos addcdiv addcmul asin atan2 cdist celu cosh cross divide erfc erfinv floor_divide "
+       "acos addcdiv addcmul asin cdist celu cosh cross divide erfc erfinv floor_divide "
        "group_norm hypot inner kron layer_norm lerp lgamma log10 log2 logaddexp logit "
        "masked_fill multiply negative norm outer prelu rms_norm selu sinh std_mean subtract tan "
        "tensordot trace tril triu true_divide var_mean where xlogy"},
+      {{for_candidates, zero_signs},
+       "angle arctan2 arctan2_ atan2_ copysign copysign_"},
+      {{for_candidates, zero_signs, called_to_compute},
+       "atan2"},
       {{for_candidates, keeps_elements},
        "masked_select"},
       {{for_candidates, tables},
@@ -386,7 +396,7 @@ std::span<const OperatorRow> operator_rows() {
        "binary_cross_entropy_with_logits huber_loss kl_div l1_loss mse_loss smooth_l1_loss "
        "soft_margin_loss"},
       {{for_candidates, also_elementwise},
-       "bitwise_and bitwise_not bitwise_or isclose logical_and logical_or logical_xor"},
+       "bitwise_and bitwise_not bitwise_or logical_and logical_or logical_xor"},
       {{for_candidates, also_elementwise, asks_for_zeros},
        "logical_not"},
       {{for_candidates, also_elementwise, called_to_compute},

@@ -83,7 +83,9 @@ enum class Trait : std::uint8_t {
   running_statistics,     // a norm whose 4th and 5th argument are statistics of its training
   bounds,                 // compares elements with numbers among its arguments, or clamps them
   steps,                  // its result jumps at some values: rounding and comparisons
-  specials,               // treats NaN or infinity in a way of its own
+  specials,               // its definition names NaN or infinity
+  zero_signs,             // gives another value for a zero below 0 than for one above
+  inverts,                // infinite, with the zero's sign, where its last argument is 0
   overwrites_at_indices,  // writes at indices that a tensor names, the last one winning
   checks_values,          // refuses some floating values; its CUDA kernel then ends the context
   checks_indices,         // refuses indices out of range; its CUDA kernel then ends the context

@@ -47,6 +47,11 @@ bool is_real(plan::DType dtype) {
 
 bool is_coarse(plan::DType dtype) { return plan::bytes_of(dtype) < 4; }
 
+// Any number may stand in an input that is a sum of draws, so these numbers need not follow from draws.
+bool puts_numbers(Perturbation kind) {
+  return kind == Perturbation::tied || kind == Perturbation::special;
+}
+
 bool has_few_neighbours(const plan::PlanTensor& tensor) {
   return is_coarse(tensor.dtype) || 2 * plan::elements_of(tensor) > kMostNeighbours;
 }
@@ -149,7 +154,6 @@ InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbe
       for (const int input : draw.inputs) unbounded_.erase(input);
 }
 
-// Any number may stand in such an input, so ties need not follow from draws.
 bool InputChanges::is_tied_itself(int input) const {
   return unbounded_.contains(input) && is_real(tensor_of(task_, input).dtype);
 }
@@ -174,7 +178,7 @@ bool InputChanges::is_changed_by(Perturbation kind) const {
         direct(like, inputs_[k], unit_of({inputs_[k]}, nth++), rng).changes())
       ++changed;
   for (const int input : inputs_)
-    if (like == Perturbation::tied && is_tied_itself(input) &&
+    if (puts_numbers(like) && is_tied_itself(input) &&
         direct(like, input, unit_of({input}, nth), rng).changes())
       ++changed;
   for (const InputDraw& draw : draws_)
@@ -283,10 +287,14 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
       return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
-    case Perturbation::special:
-      if (!facts_.treats_specials) return {};
+    case Perturbation::special: {
+      std::vector<double> numbers = facts_.specials;
+      if (facts_.zero_signs.contains(input)) numbers.insert(numbers.end(), {-0.0, 0.0});
+      if (numbers.empty()) return {};
       return {.seed = rng.next_u64(),
-              .pattern = pattern::Specials{numbers_of_code(unit, rng).positions}};
+              .pattern = pattern::Specials{.numbers = std::move(numbers),
+                                           .positions = numbers_of_code(unit, rng).positions}};
+    }
     default:
       return extreme(kind, unit, rng);
   }
@@ -427,6 +435,8 @@ std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng
                                                      const tensors::TensorTable& tensors) const {
   std::vector<InputChange> changes(inputs_.size());
   if (kind == Perturbation::plain || kind == Perturbation::heavy) return changes;
+  std::optional<std::uint64_t> common;
+  if (kind == Perturbation::special && inputs_.size() > 1) common = rng.next_u64();
   int nth = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
@@ -436,8 +446,8 @@ std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng
       changes[k] = questions().change(kind, inputs_[k], rng);
       continue;
     }
-    const bool is_tied = kind == Perturbation::tied && is_tied_itself(inputs_[k]) &&
-                         tensor.is_non_overlapping_and_dense();
+    const bool is_tied =
+        puts_numbers(kind) && is_tied_itself(inputs_[k]) && tensor.is_non_overlapping_and_dense();
     if ((ways_[k] == Way::directly || is_tied) && !holds_whole_numbers(tensor))
       change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
     else if (ways_[k] == Way::never_drawn && holds_whole_numbers(tensor))
@@ -452,6 +462,10 @@ std::vector<InputChange> InputChanges::input_changes(Perturbation kind, Rng& rng
       change = meeting({.facts = facts_, .inputs = inputs_, .nth = k}, tensors, rng);
     if (!change.changes()) continue;
     if (kind == Perturbation::last_spiked) std::ranges::fill(changes, InputChange{});
+    if (auto* specials = std::get_if<pattern::Specials>(&change.pattern)) {
+      specials->common = common;
+      specials->nth = k;
+    }
     changes[k] = change;
   }
   return changes;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
@@ -306,16 +307,29 @@ void make_scaled_ties(at::Tensor& tensor, const pattern::ScaledTies& ties, std::
   slice.copy_(at::where(chance_like(slice).lt(0.5).to(at::kBool), ties.largest, -ties.largest));
 }
 
-void put_specials(at::Tensor& tensor, const NamedRows& rows) {
-  constexpr double endless = std::numeric_limits<double>::infinity();
+// The nth tensor takes another number in turn than the one before it, so that all pairs occur.
+void put_pairs(at::Tensor& all, const pattern::Specials& specials) {
+  constexpr std::size_t one_in = 16;
+  const std::size_t kinds = specials.numbers.size();
+  const auto room = static_cast<std::size_t>(all.numel()) / one_in;
+  Rng rng(*specials.common, "pairs", 0);
+  std::set<std::int64_t> taken;
+  while (taken.size() < std::min(room, kinds * kinds)) {
+    const std::size_t k = taken.size();
+    const std::int64_t position = random_position(all.numel(), rng);
+    if (!taken.insert(position).second) continue;
+    const std::size_t which = (specials.nth % 2 == 0 ? k : k / kinds + k) % kinds;
+    all.select(0, position).fill_(specials.numbers[which]);
+  }
+}
+
+void put_specials(at::Tensor& tensor, const pattern::Specials& specials, std::uint64_t seed) {
   constexpr std::int64_t one_in = 512;
-  constexpr auto specials =
-      std::to_array({endless, std::numeric_limits<double>::quiet_NaN(), -endless});
   at::Tensor all = tensor.view({-1});
-  for (const double special : specials)
+  for (const double special : specials.numbers)
     all.index_fill_(0, random_positions(1 + all.numel() / one_in, all.numel(), all), special);
-  // Infinity comes first, because a question for infinities does not ask for NaN.
-  put_in_rows(tensor, rows, specials);
+  put_in_rows(tensor, {seed, specials.positions}, specials.numbers);
+  if (specials.common) put_pairs(all, specials);
 }
 
 void make_frequent(at::Tensor& tensor, const std::vector<double>& numbers) {
@@ -362,9 +376,7 @@ struct Applier {
   void operator()(const pattern::Close&) const { put_neighbours(tensor); }
   void operator()(const pattern::Truths& truths) const { put_truths(tensor, truths, seed); }
   void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }
-  void operator()(const pattern::Specials& specials) const {
-    put_specials(tensor, {seed, specials.positions});
-  }
+  void operator()(const pattern::Specials& specials) const { put_specials(tensor, specials, seed); }
   void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
   void operator()(const pattern::Listed&) const { change_listed(tensor); }
   void operator()(const pattern::SmallRows& small) const { make_rows_small(tensor, small); }

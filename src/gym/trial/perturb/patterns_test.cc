@@ -4,13 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 namespace tritonsmith::gym::trial {
 namespace {
 
 using device::InputChange;
 namespace pattern = device::pattern;
+
+const std::vector<double> kSpecials = {std::numeric_limits<double>::infinity(),
+                                       std::numeric_limits<double>::quiet_NaN(),
+                                       -std::numeric_limits<double>::infinity()};
 
 at::Tensor changed(const InputChange& change, at::Tensor tensor) {
   at::manual_seed(change.seed);
@@ -225,8 +232,9 @@ TEST(Pattern, WhatDecidesStandsAtPositionsOfTheCode) {
   constexpr std::int64_t rows = 32, columns = 500, position = 333, largest = 1 << 30;
   const std::vector<std::int64_t> positions = {2048, position, 0};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const at::Tensor specials = changed({.seed = seed, .pattern = pattern::Specials{positions}},
-                                        at::zeros({rows, columns}));
+    const at::Tensor specials = changed(
+        {.seed = seed, .pattern = pattern::Specials{.numbers = kSpecials, .positions = positions}},
+        at::zeros({rows, columns}));
     EXPECT_TRUE(specials.select(1, position).isfinite().logical_not().any().item<bool>());
     EXPECT_TRUE(specials.select(1, position - 1).isfinite().logical_not().any().item<bool>());
     const at::Tensor whole = at::randint(1000, {rows, columns}, at::kLong);
@@ -290,10 +298,39 @@ TEST(Pattern, CloseValuesAreDistinctNeighbours) {
 }
 
 TEST(Pattern, SpecialsAreFewAndOfEachKind) {
-  const at::Tensor now = changed({.seed = 1, .pattern = pattern::Specials{}}, at::randn({1000}));
+  const at::Tensor now =
+      changed({.seed = 1, .pattern = pattern::Specials{.numbers = kSpecials}}, at::randn({1000}));
   EXPECT_TRUE(at::isnan(now).any().item<bool>());
   EXPECT_TRUE(at::isinf(now).any().item<bool>());
   EXPECT_GT(at::isfinite(now).sum().item<std::int64_t>(), 950);
+}
+
+// A question for two numbers, as isclose is, may treat equal infinities in a way of its own.
+TEST(Pattern, TwoTensorsHoldEachPairOfSpecialsAtOneIndex) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto tensor = [&](std::size_t nth) {
+      return changed(
+          {.seed = 2 * seed + nth,
+           .pattern = pattern::Specials{.numbers = {1000, 2000, 3000}, .common = seed, .nth = nth}},
+          at::rand({64, 32}));
+    };
+    const at::Tensor first = tensor(0), second = tensor(1);
+    for (const double one : {1000, 2000, 3000})
+      for (const double other : {1000, 2000, 3000})
+        EXPECT_TRUE(first.eq(one).logical_and(second.eq(other)).any().item<bool>())
+            << one << " " << other;
+  }
+}
+
+TEST(Pattern, AZeroKeepsItsSign) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    const at::Tensor now =
+        changed({.seed = 1, .pattern = pattern::Specials{.numbers = {-0.0, 0.0}, .common = 3}},
+                at::ones({16, 20}, dtype));
+    EXPECT_TRUE(at::signbit(now).any().item<bool>());
+    EXPECT_TRUE(at::signbit(now).logical_not().logical_and(now.eq(0)).any().item<bool>());
+    EXPECT_TRUE(now.ge(0).all().item<bool>());
+  }
 }
 
 TEST(Pattern, AnExpandedTensorChangesByItsMemory) {

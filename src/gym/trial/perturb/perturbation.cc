@@ -74,7 +74,7 @@ std::span<const PerturbationRow> perturbation_rows() {
        .what_is_done = "values that differ by their last digits in the inputs",
        .meets_jumps = true},
       {.kind = special,
-       .what_is_done = "NaN and infinity in the inputs",
+       .what_is_done = "NaN, infinity or zeros of both signs in the inputs",
        .makes_specials = true,
        .meets_jumps = true},
       {.kind = heavy, .what_is_done = "32 times the drawn weights", .only_overflow_counts = true},

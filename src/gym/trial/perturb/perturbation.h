@@ -51,7 +51,8 @@ using plan::analysis::input_tensors;
 //   tied          rounds inputs to halves, and puts the numbers with which forward compares there.
 //   close         gives elements values that differ by their last digits, if forward compares
 //                 inputs with each other or sorts them.
-//   special       puts NaN and infinities among the elements.
+//   special       puts NaN, infinities and zeros of both signs among the elements, whichever the
+//                 task tells apart.
 //   heavy         makes weights that a generator fills very large. Only an overflow counts.
 //   negated       changes the sign of draws. It runs if no other trial has shown whether a kernel
 //                 does anything.

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "gym/trial/perturb/patterns.h"
 #include "gym/trial/perturb/small_rows.h"
@@ -12,6 +14,10 @@ namespace {
 
 using device::InputChange;
 namespace pattern = device::pattern;
+
+const std::vector<double> kNanAndInfinities = {std::numeric_limits<double>::infinity(),
+                                               std::numeric_limits<double>::quiet_NaN(),
+                                               -std::numeric_limits<double>::infinity()};
 
 at::Tensor after(const InputChange& change, at::Tensor tensor) {
   at::manual_seed(change.seed);
@@ -178,7 +184,8 @@ TEST(NamedValues, ExtremesOfAWideDrawAreAllDifferent) {
 TEST(NamedValues, AnInfinityStandsAloneAtTheEndAndInTheMiddle) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const at::Tensor now =
-        at::isinf(after({.seed = seed, .pattern = pattern::Specials{}}, at::randn({40, 25})));
+        at::isinf(after({.seed = seed, .pattern = pattern::Specials{.numbers = kNanAndInfinities}},
+                        at::randn({40, 25})));
     const at::Tensor alone = now.logical_and(now.sum(1, true).eq(1));
     for (const std::int64_t position : {24, 12})
       EXPECT_TRUE(alone.select(1, position).any().item<bool>()) << seed;

@@ -1,0 +1,21 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def every_element(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    x = tl.load(x_ptr + at, mask=inside, other=1.0)
+    is_finite = (x.to(tl.int16, bitcast=True) & 0x7C00) != 0x7C00
+    out = tl.where(is_finite, tl.sin(x.to(tl.float32)), 2.0).to(tl.float16)
+    tl.store(out_ptr + at, out, mask=inside)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        every_element[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+        return out
