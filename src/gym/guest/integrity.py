@@ -57,6 +57,9 @@ def dictionary_of(one):
     return gc.get_referents(vars(one))[0]
 
 
+HOOKS = {"excepthook", "displayhook", "unraisablehook", "breakpointhook"}  # of sys. Libraries set them when they are imported.
+
+
 def parts_of(names):
     return {name: value for name, value in names.items() if isinstance(value, KINDS) or callable(value)}
 
@@ -95,6 +98,8 @@ class Originals:
         spaces = [*((name, vars(module)) for name, module in modules), *watched_instances()]
         self.others = len(spaces)  # what follows are classes
         self.namespaces = [(name, names, parts_of(names)) for name, names in spaces]
+        for hook in HOOKS:
+            next(parts for name, _, parts in self.namespaces if name == "sys").pop(hook, None)
         self.namespaces += [(one.__qualname__, vars(one), parts_of(vars(one))) for one in self.classes]
         self.names_of_classes = [set(vars(one)) for one in self.classes]
         dictionaries = [*(names for _, names in spaces), *map(dictionary_of, self.classes)]
