@@ -28,9 +28,10 @@ from types import ModuleType
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from . import integrity
+from . import closed_functions, inner_objects, integrity
 from .errors import CaptureStop
 from .languages import PACKAGES
+from .shown_types import FAKE, Type, shown_type
 
 # Attributes that lead from an object into the process.
 INNER = {"__globals__", "__code__", "__closure__", "__builtins__", "__subclasses__", "__loader__", "__spec__", "__mro__",
@@ -41,9 +42,16 @@ CLOSED = {"sys", "builtins", "gc", "ctypes", "_ctypes", "importlib", "inspect", 
           "threading", "_thread", "traceback", "linecache", "pickle", "marshal", "tritonsmith_guest", "os", "posix", "signal"}
 # The modules by which torch's operators are recorded.
 CLOSED_OF_TORCH = {"torch.utils._python_dispatch"}
+# Modules by which Python's own tests look into it.
+CLOSED_OF_PYTHON = {"_testcapi", "_testinternalcapi", "_testmultiphase", "_xxsubinterpreters", "_interpreters", "_xxinterpchannels"}
+# Attributes of sys that lead to what other code holds.
+OF_SYS = {"modules", "_getframe", "_current_frames", "_current_exceptions", "settrace", "setprofile", "gettrace", "getprofile",
+          "meta_path", "path_hooks", "path_importer_cache", "addaudithook", "_xoptions", "last_traceback", "_git", "monitoring"}
 # Events of Python's audit that no candidate may cause, whoever calls for it.
 FORBIDDEN = ("gc.get_", "sys._current_frames", "sys.settrace", "sys.setprofile", "subprocess.", "socket.", "ctypes.",
-             "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.kill", "pty.", "code.__new__", "sys.addaudithook")
+             "sys._current_exceptions", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.kill", "pty.", "code.__new__", "sys.addaudithook")
+# The parts of a function that say what it does.
+OF_FUNCTIONS = {"__code__", "__defaults__", "__kwdefaults__"}
 # Events that a candidate's own code may not cause. Libraries that it calls may.
 NOT_BY_CANDIDATES = ("sys._getframe", "object.__getattr__", "object.__setattr__", "object.__delattr__", "exec", "compile", "open",
                      "os.", "function.__new__", "pickle.find_class", "import_module")
@@ -53,11 +61,6 @@ STACK_TOOLS = {module.__file__ for module in (traceback, inspect, logging)}
 FILE_TOOLS = {argparse.__file__, logging.__file__, codecs.open.__code__.co_filename} | {
     module.__file__ for name, module in sys.modules.items()
     if name.split(".")[0] == "numpy" and getattr(module, "__file__", None)}
-# What tells a fake tensor from a real one.
-FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor", "pytype",
-        "dispatch_keys"} | {f"_{what}_memo{which}" for what in ("nonzero", "item", "unique", "unique_consecutive", "nested_int")
-                            for which in ("", "_vc", "_epoch")}
-
 _real_frame, _real_getattr, _real_import = sys._getframe, getattr, builtins.__import__
 _real_import_module, _real_start = importlib.import_module, threading.Thread.start
 
@@ -70,7 +73,8 @@ class Watch:
     """What the audit hook knows. There is one hook in a process, and it is idle until a candidate runs."""
     path = None     # the candidate's file while it runs
     inside = False  # the hook itself looks at frames
-    check_integrity = None  # ends the capture if the candidate replaced something
+    put_back = None  # puts back what the candidate replaced, and returns its name or None
+    functions = frozenset()  # the ids of the functions that no candidate may change
 
     @classmethod
     def hear(cls, event, arguments):
@@ -80,6 +84,9 @@ class Watch:
         if event.startswith(FORBIDDEN):
             cls.path = None
             stop(f"causes {event}, which is not for kernels")
+        if event == "object.__setattr__" and id(arguments[0]) in cls.functions and arguments[1] in OF_FUNCTIONS:
+            cls.path = None
+            stop(f"replaces {arguments[1]} of a function that is not its own")
         if event.startswith(NOT_BY_CANDIDATES) and event != "os.putenv":
             cls.inside = True
             try:
@@ -105,7 +112,7 @@ def warn_here(message, category=None, stacklevel=1, source=None, **options):
 
 
 def guarded_getattr(value, name, *default):
-    if name in INNER:
+    if name in INNER or value is sys and name in OF_SYS:
         stop(f"reads {name} by a computed name")
     if isinstance(value, FakeTensor) and name in FAKE:
         if default:
@@ -174,31 +181,6 @@ class ShownTensor(torch.Tensor):
     __dict__ = property(shown_dict, _real_dict.__set__)
 
 
-def shown_type(value):
-    """Returns the type that a value has on a GPU."""
-    found = type(value)
-    if found is not FakeTensor:
-        return Type if found is type else found
-    return torch.nn.Parameter if _real_getattr(value, "_is_param", False) else torch.Tensor
-
-
-class TypeOfTypes(type):
-    def __call__(cls, *args, **kwargs):
-        if cls is Type:
-            return shown_type(args[0]) if len(args) == 1 and not kwargs else type(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
-
-    def __instancecheck__(cls, value): return isinstance(value, type) if cls is Type else super().__instancecheck__(value)
-    def __subclasscheck__(cls, other): return issubclass(other, type) if cls is Type else super().__subclasscheck__(other)
-    def __getitem__(cls, item): return type[item]
-    def __eq__(cls, other): return cls is other or (cls is Type and other is type)
-    def __hash__(cls): return hash(type) if cls is Type else super().__hash__()
-
-
-class Type(type, metaclass=TypeOfTypes):
-    """Replaces `type` in a candidate's builtins."""
-
-
 def refusing(name):
     def refused(*args, **kwargs):
         stop(f"calls {name}")
@@ -211,6 +193,8 @@ def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
         stop(f"imports {name}, which is the judge's")
     if name in CLOSED_OF_TORCH:
         stop(f"imports {name}, which records operators")
+    if name in CLOSED_OF_PYTHON:
+        stop(f"imports {name}, which looks into Python")
     if name in TASK_MODULES and name not in sys.modules:
         return TaskModule(name)
     return _real_import(name, globals, locals, fromlist, level)
@@ -270,6 +254,7 @@ class hidden:
     def __enter__(self):
         # An import makes a module an attribute of its package. To look through all of sys.modules would write to the memory
         # of thousands of names, which a guest shares with the zygote until then.
+        sys.modules.pop("task_module", None)  # the process is a copy of one that captured samples
         package = sys.modules["tritonsmith_guest"]
         for name in ["tritonsmith_guest", *(f"tritonsmith_guest.{name}" for name in vars(package))]:
             if name in sys.modules:
@@ -283,8 +268,9 @@ class hidden:
         sys.argv, sys.executable = self.command
         sys.modules.update(self.modules)
         # A replaced builtin can also make the guest's own code raise. What the candidate replaced is the reason then.
-        if Watch.check_integrity and not (error[0] and issubclass(error[0], CaptureStop)):
-            Watch.check_integrity()
+        replaced = Watch.put_back and Watch.put_back()
+        if replaced and not (error[0] and issubclass(error[0], CaptureStop)):
+            raise CaptureStop("tampering", f"the file replaces {replaced}, which is not its own", 0)
 
 
 def install():
@@ -293,7 +279,19 @@ def install():
     string.Formatter.get_field = guarded_get_field
     importlib.import_module, threading.Thread.start = guarded_import_module, guarded_start
     warnings.warn = warn_here
-    Watch.check_integrity = staticmethod(integrity.checker())
     FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
     FakeTensor.__module__ = "torch"
     FakeTensor.__bases__ = (ShownTensor,)
+    inner_objects.install(Watch, stop)
+    closed_functions.install(Watch, stop)
+
+
+def know_originals(capture_samples):
+    """Remembers what a candidate must not replace. The process is as it will be when a candidate runs, and capturing samples shows
+    what changes by itself."""
+    originals = integrity.Originals()
+    Watch.functions = originals.functions
+    originals.put_back()  # looks at all of it
+    capture_samples()
+    originals.settle()
+    Watch.put_back = staticmethod(originals.put_back)

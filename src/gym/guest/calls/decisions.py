@@ -17,7 +17,7 @@ import time
 import types
 import warnings
 
-from .errors import CaptureStop
+from .errors import CaptureStop, forget_stop
 from .guards import Watch
 from .kept_state import module_of
 from .set_forward import put
@@ -306,7 +306,7 @@ class Decisions:
         except CaptureStop as stopped:
             if not has_inverted or isinstance(stopped.__context__, CaptureStop):
                 raise
-            CaptureStop.first = None
+            forget_stop()
             return None, None
 
     def explained(self, found, inverted):

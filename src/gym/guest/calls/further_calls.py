@@ -12,7 +12,7 @@ import time
 
 from . import process_answers
 from .decisions import decisions_of
-from .errors import CaptureStop
+from .errors import CaptureStop, forget_stop
 from .kept_state import in_words
 from .set_forward import Container, Iterators, Number
 
@@ -150,7 +150,7 @@ class FurtherCalls:
         except CaptureStop as stopped:
             if isinstance(stopped.__context__, CaptureStop):
                 raise
-            CaptureStop.first = None  # Python failed, and no calls may lead to this state
+            forget_stop()  # Python failed, and no calls may lead to this state
         except Exception:  # something of the file would not be set
             pass
         return None
