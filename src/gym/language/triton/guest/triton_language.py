@@ -37,12 +37,6 @@ class TritonLanguage(Language):
                     raise RuntimeError(f"the compiler does not work here: {answer['error']['message']}")
         launches.spare_contexts.extend(launches.new_context() for _ in range(4))
 
-    def watched_classes(self):
-        import triton
-        import triton.language
-        import triton.testing
-        return triton.runtime.JITFunction, triton.runtime.Autotuner
-
     def environment(self, folder):
         return {"TRITON_HOME": folder, "TRITON_CACHE_DIR": f"{folder}/triton"}
 

@@ -7,7 +7,7 @@ import random
 import sys
 import unittest
 
-sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testing")]
 
 from tritonsmith_guest import frames, integrity, private  # noqa: E402
 from tritonsmith_guest.capture import candidate_request, capture  # noqa: E402

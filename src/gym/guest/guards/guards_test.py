@@ -8,7 +8,7 @@ import random
 import sys
 import unittest
 
-sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testing")]
 
 from tritonsmith_guest.capture import capture, candidate_request  # noqa: E402
 from tritonsmith_guest.warm import warm  # noqa: E402

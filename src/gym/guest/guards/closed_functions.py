@@ -6,17 +6,14 @@ who calls. That is torch's own code or the guest's, or it is refused.
 
 import ctypes
 import functools
-import os
 import signal
 import sys
 
 import torch
 from torch.utils import _python_dispatch
 
-from .inner_objects import FOLDER
+from .inner_objects import is_trusted
 
-TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-CALLS_WHAT_IT_IS_GIVEN = (os.path.join("utils", "_pytree.py"), os.path.join("utils", "_cxx_pytree.py"))
 _real_frame = sys._getframe
 
 # Each gives the modes that record, or takes one away.
@@ -26,13 +23,6 @@ OF_MODES = ("_get_dispatch_stack_at", "_pop_torch_dispatch_stack", "_push_on_tor
             "_IncludeDispatchKeyGuard", "_ForceDispatchKeyGuard", "_AutoDispatchBelowAutograd")
 OF_PYTHON_MODES = ("_get_current_dispatch_mode", "_get_current_dispatch_mode_stack", "_detect_infra_mode", "_pop_mode", "_push_mode",
                    "_pop_mode_temporarily", "_disable_current_modes", "_disable_infra_mode", "_unset_infra_mode")
-
-
-def is_trusted(name, known={}):
-    """Whether a file of this name is torch's or the guest's, and calls no function that a candidate gave it."""
-    if name not in known:
-        known[name] = name.startswith(FOLDER) or name.startswith(TORCH) and not name.endswith(CALLS_WHAT_IT_IS_GIVEN)
-    return known[name]
 
 
 def install(watch, stop):

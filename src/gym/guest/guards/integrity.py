@@ -14,16 +14,16 @@ from types import (BuiltinFunctionType, FunctionType, GetSetDescriptorType, Meth
 
 import torch
 
-from .languages import PACKAGES
+from .languages import LANGUAGES, PACKAGES
 
 # Parts of torch that no capture uses. The rest of torch, the kernel languages, Python's own library and the guest are watched.
 UNUSED = tuple(f"torch.{name}." for name in (
     "_inductor", "_dynamo", "_functorch", "distributed", "distributions", "testing", "onnx", "ao", "export", "_export", "fx.experimental",
-    "fx.passes", "sparse", "quantization", "package", "profiler", "_vendor", "_refs", "_decomp", "jit", "masked", "nested", "_strobelight"))
+    "fx.passes", "sparse", "quantization", "package", "profiler", "_vendor", "_refs", "_decomp", "jit", "masked", "nested", "_strobelight", "compiler"))
 WATCHED = {"torch", "tritonsmith_guest", *PACKAGES, *sys.stdlib_module_names}
 # In these modules nothing changes that is what it was before once it has changed. In classes it is so in general.
 STRICT = {"json", "json.encoder", "operator", "math", "builtins", "torch.nn.functional", "torch.functional", "torch._tensor",
-          "torch.utils._pytree", "triton", "triton.language", "triton.language.core", "triton.runtime.jit", "triton.runtime.autotuner"}
+          "torch.utils._pytree", *(name for language in LANGUAGES for name in language.WATCHED_MODULES)}
 # Names that Python itself adds to a class.
 ADDED_BY_PYTHON = {"__annotations__", "__doc__", "__abstractmethods__", "__parameters__", "__signature__", "__hash__"}
 KINDS = (FunctionType, BuiltinFunctionType, type, ModuleType, staticmethod, classmethod, property, MethodDescriptorType,

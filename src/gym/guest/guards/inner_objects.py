@@ -8,13 +8,18 @@ receives a frame leads into the guest.
 
 import ctypes
 import gc
+import inspect
 import os
 import sys
 import types
 
+import torch
+
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # Whose frames hold the modes that record: they are as closed as the guest's.
 CLOSED_FILES = (os.path.join("torch", "utils", "_python_dispatch.py"), os.path.join("torch", "_ops.py"))
+TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+CALLS_WHAT_IT_IS_GIVEN = (os.path.join("utils", "_pytree.py"), os.path.join("utils", "_cxx_pytree.py"))
 _real_frame = sys._getframe
 
 
@@ -23,6 +28,13 @@ def is_guests_code(code, known={}):
     name = code.co_filename
     if name not in known:
         known[name] = name.startswith(FOLDER) or name.endswith(CLOSED_FILES)
+    return known[name]
+
+
+def is_trusted(name, known={}):
+    """Whether a file of this name is torch's or the guest's, and calls no function that a candidate gave it."""
+    if name not in known:
+        known[name] = name.startswith(FOLDER) or name.startswith(TORCH) and not name.endswith(CALLS_WHAT_IT_IS_GIVEN)
     return known[name]
 
 
@@ -41,12 +53,15 @@ def install(watch, stop):
     read_code, read_frames_code = types.FunctionType.__code__.__get__, types.FrameType.f_code.__get__
 
     def may_look():
-        """Whether no candidate runs, or the guest itself looks."""
+        """Whether no candidate runs, or the guest or torch looks. Who calls Python's inspect looks by it."""
         if watch.path is None or watch.inside:
             return True
         before, watch.inside = watch.inside, True
         try:
-            return read_frames_code(_real_frame(2)).co_filename.startswith(FOLDER)
+            frame = _real_frame(2)
+            while frame is not None and read_frames_code(frame).co_filename == inspect.__file__:
+                frame = frame.f_back
+            return frame is not None and is_trusted(read_frames_code(frame).co_filename)
         finally:
             watch.inside = before
 
