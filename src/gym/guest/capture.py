@@ -146,7 +146,7 @@ class Session:
         if self.request["role"] == "task":
             return call(model, inputs)
         leaves = [leaf for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
-        torch._C._autograd._unsafe_set_version_counter(tuple(leaves), (process_answers.version_of_inputs(),) * len(leaves))
+        process_answers.set_versions(leaves, [process_answers.version_of_inputs()] * len(leaves))
         return process_answers.from_below(lambda: call(model, inputs))
 
     @staticmethod

@@ -28,11 +28,12 @@ NAMES = (("model_new", "/opt/app/model_new.py"), ("__main__", "/home/user/main.p
 
 _call = 0            # the number of the call in progress, from 0
 _asks = False        # whether a candidate has asked what has another answer in each call
+_asks_versions = False  # whether it asked for a tensor's version
 
 
 def begin_capture():
-    global _call, _asks
-    _call, _asks = 0, False
+    global _call, _asks, _asks_versions
+    _call, _asks, _asks_versions = 0, False, False
 
 
 def asks():
@@ -53,6 +54,21 @@ def share(step):
 
 def choice(answers):
     return answers[_call % len(answers)]
+
+
+def note_version():
+    global _asks_versions
+    _asks_versions = True
+    note_question()
+
+
+def asks_versions():
+    """Whether a candidate's code asked how often a tensor was written in place."""
+    return _asks_versions
+
+
+def set_versions(tensors, versions):
+    torch._C._autograd._unsafe_set_version_counter(tuple(tensors), tuple(versions))
 
 
 def version_of_inputs():
