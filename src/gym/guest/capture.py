@@ -102,7 +102,7 @@ class Session:
         before = state.snapshot() if is_task else None
         later = LaterCalls(self.recorder, self.kernels, inputs, None if is_task else state, self.request["source"],
                            numbers_differ=self.request.get("first_call_only", False))
-        out = call(model, inputs)
+        out = self.call(model, inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
@@ -124,7 +124,7 @@ class Session:
 
         def call_again(fresh):
             with process_answers.in_call(later.count - 1, {} if is_task else module.__dict__):
-                again = call(model, fresh)
+                again = self.call(model, fresh)
             self.refuse_emptied(again)
             return encode_outputs(again, self.recorder)
 
@@ -140,6 +140,14 @@ class Session:
         if evaluation_mode.has_no_draws(self.recorder, model, answer["steps"], lambda: call(model, make_inputs())):
             answer["in_eval_mode"] = True
         return self.with_orders(answer)
+
+    def call(self, model, inputs):
+        """Calls forward as a program may, of which the process's answers tell the call's number."""
+        if self.request["role"] == "task":
+            return call(model, inputs)
+        leaves = [leaf for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+        process_answers.set_versions(leaves, [process_answers.version_of_inputs()] * len(leaves))
+        return process_answers.from_below(lambda: call(model, inputs))
 
     @staticmethod
     def with_orders(plan):

@@ -76,13 +76,13 @@ class FurtherCalls:
 
     def run(self, steps):
         """Returns how a call differs from the one before, as an error, or None. `steps` is the number of steps of a call."""
-        asks_time = process_answers.asks_time()
-        if not asks_time and not self.states[0].may_differ(self.states[1]):
+        asks = process_answers.asks()
+        if not asks and not self.states[0].may_differ(self.states[1]):
             return None
         for call in range(calls_of(steps)):
             if found := self.call_again():
                 return self.explained(found)
-            if call < WATCHED and not asks_time:
+            if call < WATCHED and not asks:
                 now = self.state.snapshot()
                 if any(not earlier.may_differ(now) for earlier in self.states):
                     return None

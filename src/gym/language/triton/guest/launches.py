@@ -15,7 +15,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, MockTensor, TensorWrapper, create_function_from_signature, get_jit_fn_file_line
 
-from . import descriptors, tuples
+from . import descriptors, tuning, tuples
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, CompiledKernel, Pointer
 from .values import number, plain_number
@@ -94,12 +94,15 @@ class Launches:
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.handles = {}   # (function, index) -> what a launch returns
         self.binders = {}   # function -> what Triton keeps of it for a device
+        self.tuned = set()  # (autotuner, key) of each tuning that was played
+        self.hooks = tuning.hooks_of_launches()
         self.collected = None
         self.config = ""    # the config of the tuner's choice in words
 
     def run(self, function, args, grid, warmup, kwargs):
         if threading.current_thread() is not threading.main_thread():
             raise CaptureStop("unsupported_launch", "a kernel was launched from a second thread")
+        tuning.refuse_hooks(self.hooks)
         for hook in function.pre_run_hooks:
             hook(*args, **kwargs)
         index, names, bound = self.specialise(function, args, kwargs)
@@ -282,6 +285,7 @@ class Launches:
         configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
         if len(configs) > 512:
             raise CaptureStop("unsupported_launch", f"{len(configs)} configs are more than 512")
+        tuning.play(self, tuner, configs, kwargs)
         choices, handle, failed = [], None, None
         hooks = ConfigHooks(self.recorder)
         try:
@@ -370,3 +374,4 @@ def install():
     triton.compiler.CompiledKernel = CompiledKernel
     JITFunction.warmup = lambda self, *args, grid=None, **kwargs: self.run(*args, grid=grid, warmup=True, **kwargs)
     Autotuner.run = tune
+    tuning.install()
