@@ -13,7 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from . import process_answers
-from .errors import CaptureStop
+from .errors import CaptureStop, forget_stop
 from .further_calls import FurtherCalls, calls_of
 from .graphs import tensors_in
 from .repetition import Repetition
@@ -131,7 +131,7 @@ class LaterCalls:
             except CaptureStop as stopped:
                 if isinstance(stopped.__context__, CaptureStop):
                     raise
-                CaptureStop.first = None
+                forget_stop()
                 return
             following = iter(launches_of(call))
             if found and not all(launch in following for launch in launches_of(last)):

@@ -208,30 +208,20 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double below_exponentials = -110;  // exp(-104) is 0
   constexpr double in_doubles = 800;           // exp(710) overflows in fp64
-  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
-  const double near_epsilons = unit.is_coarse ? 1.0 / 256 : 0.05;
   if (alternates(kind))
     return {.shift = goes_down(kind, unit.nth) ? -kBeyondNormal : kBeyondNormal};
   switch (kind) {
     case Perturbation::shifted:
-      if (unit.is_coarse) return {};
-      return {.shift = unit.is_double ? in_doubles : beyond_exponentials};
+      return {.shift = unit.is_coarse ? 0 : unit.is_double ? in_doubles : beyond_exponentials};
     case Perturbation::lowered:
-      if (unit.is_coarse) return {};
-      return {.shift = unit.is_double ? -in_doubles : below_exponentials};
-    case Perturbation::small: {
-      const bool rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double;
-      InputChange change{.factor = rounds ? 1.0 / 16 : near_epsilons};
-      pattern::SmallRows small{
-          .factors = factors_for(epsilons_, change.factor, unit.is_coarse ? 1e-3 : 1e-15),
-          .rounds = rounds};
-      if (unit.nth > 0) small.beside = 1 / change.factor;
-      if (rounds || !small.factors.empty()) change.pattern = std::move(small);
-      return change;
-    }
+      return {.shift = unit.is_coarse ? 0 : unit.is_double ? -in_doubles : below_exponentials};
+    case Perturbation::small:
+      return near_epsilons(epsilons_,
+                           {.is_coarse = unit.is_coarse,
+                            .rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double,
+                            .is_first = unit.nth == 0});
     case Perturbation::tiny:
-      if (facts_.reduced_whole == 0 || unit.is_coarse) return {};
-      return {.factor = factor_below(epsilons_, facts_.reduced_whole)};
+      return {.factor = unit.is_coarse ? 1 : factor_below(epsilons_, facts_.reduced_whole)};
     case Perturbation::uneven:
       if (facts_.gives_indices) return {};
       [[fallthrough]];

@@ -31,9 +31,22 @@ double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::i
   for (const auto& epsilon : epsilons)
     if (epsilon.value >= least && (smallest == 0 || epsilon.value < smallest))
       smallest = epsilon.value;
-  if (smallest == 0) return 1;
+  if (smallest == 0 || count == 0) return 1;
   const double size = share * smallest / std::sqrt(static_cast<double>(count));
   return std::exp2(std::floor(std::log2(size)));
+}
+
+device::InputChange near_epsilons(const std::vector<plan::analysis::Epsilon>& epsilons,
+                                  SmallInput input) {
+  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
+  const double usual = input.is_coarse ? 1.0 / 256 : 0.05;
+  device::InputChange change{.factor = input.rounds ? 1.0 / 16 : usual};
+  device::pattern::SmallRows small{
+      .factors = factors_for(epsilons, change.factor, input.is_coarse ? 1e-3 : 1e-15),
+      .rounds = input.rounds};
+  if (!input.is_first) small.beside = 1 / change.factor;
+  if (input.rounds || !small.factors.empty()) change.pattern = std::move(small);
+  return change;
 }
 
 void make_rows_small(at::Tensor& tensor, const device::pattern::SmallRows& small) {

@@ -11,7 +11,7 @@ import triton
 from triton.runtime.autotuner import Autotuner
 
 from . import guards, process_answers
-from .errors import CaptureStop
+from .errors import CaptureStop, first_stop, forget_stop
 
 QUANTILES = (0.5, 0.2, 0.8)
 SECONDS = (0.41, 17.9, 0.052, 3.7)  # that a tuning takes, by the call
@@ -73,7 +73,7 @@ def is_given(benchmark):
 @contextlib.contextmanager
 def ignored(launches):
     """Records nothing. What ends here, because no time can be measured, ends no capture. Tampering does."""
-    first, collected, launches.collected = CaptureStop.first, launches.collected, []
+    earlier, collected, launches.collected = first_stop(), launches.collected, []
     try:
         with launches.recorder.pause():
             yield
@@ -84,8 +84,9 @@ def ignored(launches):
         pass
     finally:
         launches.collected = collected
-        if CaptureStop.first is not None and CaptureStop.first.error_class in UNANSWERED:
-            CaptureStop.first = first
+        stopped = first_stop()
+        if earlier is None and stopped is not None and stopped.error_class in UNANSWERED:
+            forget_stop()
 
 
 class BenchTime:
