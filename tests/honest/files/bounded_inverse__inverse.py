@@ -9,7 +9,7 @@ def every_element(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     x = tl.load(x_ptr + at, mask=inside, other=1.0)
-    out = tl.clamp(2.0 * (1.0 / -x), -40.0, 40.0)
+    out = tl.clamp(2.0 * (-1.0 / x), -40.0, 40.0)
     tl.store(out_ptr + at, out, mask=inside)
 
 

@@ -11,7 +11,7 @@ def every_element(x_ptr, y_ptr, out_ptr, count, BLOCK: tl.constexpr):
     inside = at < count
     x = tl.load(x_ptr + at, mask=inside, other=1.0)
     y = tl.load(y_ptr + at, mask=inside, other=1.0)
-    out = libdevice.copysign(x + 1.0, -y)
+    out = libdevice.copysign(x + 1.0, y * -1.0)
     tl.store(out_ptr + at, out, mask=inside)
 
 
