@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gym/compare/about_times.h"
+#include "gym/compare/value_kind.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::compare {
@@ -231,7 +232,10 @@ class TreeComparison {
 
   std::optional<VerdictError> compare(const plan::Value& got, const plan::Value& expected,
                                       const std::string& path) {
-    if (got.data.index() != expected.data.index()) return structure(path, "is of another kind");
+    if (got.data.index() != expected.data.index())
+      return wrong(ErrorClass::wrong_structure,
+                   fmt::format("{} is {}, but the reference's is {}", named(path), kind_of(got),
+                               kind_of(expected)));
     if (const auto* tensor = std::get_if<plan::TensorRef>(&expected.data))
       return leaf(std::get<plan::TensorRef>(got.data).index, tensor->index, path);
     if (const auto* list = std::get_if<plan::List>(&expected.data))
@@ -267,7 +271,10 @@ class TreeComparison {
   std::optional<VerdictError> items(const std::vector<plan::Value>& got,
                                     const std::vector<plan::Value>& expected,
                                     const std::string& path) {
-    if (got.size() != expected.size()) return structure(path, "has another length");
+    if (got.size() != expected.size())
+      return wrong(ErrorClass::wrong_structure,
+                   fmt::format("{} has {} items, but the reference's has {}", named(path),
+                               got.size(), expected.size()));
     for (std::size_t k = 0; k < got.size(); ++k)
       if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", path, k))) return error;
     return std::nullopt;

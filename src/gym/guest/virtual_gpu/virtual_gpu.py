@@ -177,10 +177,15 @@ def install_accelerator(accelerator):
         max_memory_allocated=memory.most_allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_accumulated_memory_stats=None,
         reset_peak_memory_stats=None, get_memory_info=memory.information,
         get_device_capability=lambda *args: {"supported_dtypes": set(DTYPES)})
-    for name, answer in answers.items():
-        if hasattr(accelerator, name):
-            answer_it(accelerator, name, answer)
+    for module in (accelerator, getattr(accelerator, "memory", None)):
+        for name, answer in answers.items():
+            if hasattr(module, name):
+                answer_it(module, name, answer)
     accelerator.device_index = guard
+    for name in ("_get_accelerator", "_accelerator_getAccelerator"):
+        if hasattr(torch._C, name):
+            answer_it(torch._C, name, torch.device("cuda"))
+    torch.get_device_module.cache_clear()  # it may have found no accelerator before
 
 
 def is_known(tensor):

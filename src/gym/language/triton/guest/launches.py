@@ -103,6 +103,9 @@ class Launches:
         if threading.current_thread() is not threading.main_thread():
             raise CaptureStop("unsupported_launch", "a kernel was launched from a second thread")
         tuning.refuse_hooks(self.hooks)
+        if type(function).__name__ == "GluonJITFunction":
+            raise CaptureStop("unsupported_launch", "Gluon kernels are not judged, since they have no Triton IR; write the kernel "
+                                                    "with @triton.jit")
         for hook in function.pre_run_hooks:
             hook(*args, **kwargs)
         index, names, bound = self.specialise(function, args, kwargs)
