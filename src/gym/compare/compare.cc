@@ -71,7 +71,6 @@ struct ExactBudget {
 };
 
 ExactBudget budget_from(Values reference, Values exact, const CompareOptions& how) {
-  const Tolerance tolerance = how.tolerance;
   double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
     if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
@@ -80,12 +79,11 @@ ExactBudget budget_from(Values reference, Values exact, const CompareOptions& ho
     square_sum += exact[k] * exact[k];
     own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
   }
-  const double rms = std::sqrt(square_sum / std::max(1.0, finite));
+  const double rms = std::sqrt(square_sum / std::max(1.0, finite)), t = how.tolerance.value;
   return {.exact = exact,
-          .scale = tolerance.value,
-          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error, how.final_scale),
-          .usable = own_error <=
-                    kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
+          .scale = t,
+          .slack = kToleranceRules.budget_slack(t, rms, own_error, how.final_scale),
+          .usable = own_error <= kToleranceRules.usable_share_of(how.tolerance.widest) * t * rms};
 }
 
 // Returns the root mean square of the finite values.
