@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMost = 64;
 
 template <typename Number>
-std::vector<double> numbers_in(const std::string& bytes) {
+std::vector<double> numbers_held_by(const std::string& bytes) {
   std::vector<Number> read(bytes.size() / sizeof(Number));
   std::memcpy(read.data(), bytes.data(), read.size() * sizeof(Number));
   std::vector<double> numbers;
@@ -26,19 +26,19 @@ std::vector<double> numbers_in(const std::string& bytes) {
 std::vector<double> numbers_of(const std::string& bytes, DType dtype) {
   switch (dtype) {
     case DType::uint8:
-      return numbers_in<std::uint8_t>(bytes);
+      return numbers_held_by<std::uint8_t>(bytes);
     case DType::int8:
-      return numbers_in<std::int8_t>(bytes);
+      return numbers_held_by<std::int8_t>(bytes);
     case DType::int16:
-      return numbers_in<std::int16_t>(bytes);
+      return numbers_held_by<std::int16_t>(bytes);
     case DType::int32:
-      return numbers_in<std::int32_t>(bytes);
+      return numbers_held_by<std::int32_t>(bytes);
     case DType::int64:
-      return numbers_in<std::int64_t>(bytes);
+      return numbers_held_by<std::int64_t>(bytes);
     case DType::float32:
-      return numbers_in<float>(bytes);
+      return numbers_held_by<float>(bytes);
     case DType::float64:
-      return numbers_in<double>(bytes);
+      return numbers_held_by<double>(bytes);
     default:
       return {};
   }

@@ -11,7 +11,7 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-bool is_floating(DType dtype) {
+bool holds_floats(DType dtype) {
   return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
          dtype == DType::bfloat16;
 }
@@ -48,7 +48,7 @@ double final_scale(const Plan& task) {
   append_tensors(task.outputs, outputs);
   double largest = 0;
   for (const int output : outputs)
-    if (is_floating(task.tensors.at(static_cast<std::size_t>(output)).dtype))
+    if (holds_floats(task.tensors.at(static_cast<std::size_t>(output)).dtype))
       largest = std::max(largest, scale_of(producers, output));
   return largest > 0 ? std::min(largest, 1.0) : 1;
 }
