@@ -216,7 +216,7 @@ class RemoteModel(model_server.ModelServerTest):
 
     def reports(self, records, *parts):
         page = self.folder / "report.html"
-        done = self.run_program("report", records, "--html", page)
+        done = subprocess.run([self.binary, "report", records, "--html", page], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         for part in parts:
             self.assertIn(part, page.read_text())
