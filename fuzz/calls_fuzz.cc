@@ -1,5 +1,6 @@
 // Fuzzes calls about completions. The first byte chooses the path, and the rest is the body. Any
-// body is answered or refused with one line. An answer is JSON with one item for each request.
+// body is answered or refused with one line. An answer is JSON with one item for each request,
+// and a reward in it is finite.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -20,6 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   CHECK((*answer)->size() == 1 && (*answer)->begin()->is_array(), "an answer holds one list");
-  tritonsmith::to_line(**answer);
+  const auto read = tritonsmith::parse_json(tritonsmith::to_line(**answer));
+  CHECK(read, "an answer is no JSON");
+  if (paths[data[0] % paths.size()] == "/v1/rewards")
+    for (const auto& reward : *read->begin())
+      CHECK(reward.is_null() || reward.at("total").is_number(), "a reward is no number");
   return 0;
 }

@@ -1,12 +1,15 @@
 // Fuzzes what clients send to the doors of a service. The first byte chooses: a message of MCP, with
-// or without the headers of HTTP; the body of OpenRLHF or slime; a label; the frames of a WebSocket.
+// or without the headers of HTTP; the body of OpenRLHF or slime; a label; the frames or the handshake
+// of a WebSocket. `routes_fuzz.cc` sends whole requests to the same doors.
 // Any bytes are read or refused with a reason, and what a server would reply can be written.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "gym/service/http/web_socket.h"
+#include "gym/service/http_call.h"
 #include "serve/mcp/message.h"
 #include "serve/rewards/requests.h"
 
@@ -47,6 +50,21 @@ void read_frames(std::string_view bytes) {
   }
 }
 
+// The text has a line for each header of the handshake.
+void read_handshake(std::string_view text) {
+  gym::service::HttpCall call{.method = "GET", .path = "/ws"};
+  for (const char* name :
+       {"sec-websocket-key", "origin", "upgrade", "connection", "sec-websocket-version"}) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    call.headers[name] = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const auto accepted = gym::service::web_socket_accept(call);
+  constexpr std::size_t kDigest = 28;  // 20 bytes in base64
+  CHECK(!accepted || accepted->size() == kDigest, "'{}' accepts no key", *accepted);
+  gym::service::is_of_another_site(call);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -55,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const mcp::Headers headers = {{"mcp-protocol-version", std::string(mcp::kModernVersion)},
                                 {"mcp-method", "tools/call"},
                                 {"mcp-name", "=?base64?anVkZ2Vfa2VybmVs?="}};
-  switch (data[0] % 6) {
+  switch (data[0] % 7) {
     case 0:
       read_message(body, nullptr);
       break;
@@ -72,8 +90,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 4:
       read_label(std::string(body));
       break;
-    default:
+    case 5:
       read_frames(body);
+      break;
+    default:
+      read_handshake(body);
   }
   return 0;
 }

@@ -1,5 +1,6 @@
 // Fuzzes the rows of a data set. Any bytes give rows or an error, and whatever a row holds becomes a
-// task, examples or a reason; the front matter of any text is read or refused.
+// task, examples or a reason. The front matter of any text is read or refused, and its patterns are
+// compared with names of files.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,18 @@ void use(const Json& row) {
     CHECK(parse_json(to_line(to_json(each))).has_value(), "an example can be written");
 }
 
+void use_front_matter(const std::string& text) {
+  const auto front = parse_front_matter("---\n" + text + "\n---\n");
+  if (!front) return;
+  for (const auto& config : front->configs)
+    for (const SplitFiles& split : config.splits)
+      for (const std::string& pattern : split.patterns) {
+        CHECK(fits("**", pattern), "'{}' lies in no folder", pattern);
+        fits(pattern, "data/train-00000-of-00002.parquet");
+        fits(pattern, pattern);
+      }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -55,6 +68,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!row || !*row) break;
     if ((**row).problem.empty()) use((**row).value);
   }
-  (void)parse_front_matter("---\n" + text + "\n---\n");
+  use_front_matter(text);
   return 0;
 }

@@ -211,6 +211,15 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual(len(self.server.bodies), 5, "only the further attempts are asked for")
         done = self.run_program(*larger)
         self.assertEqual((done.returncode, len(self.server.bodies)), (0, 5), done.stderr)
+        self.reports(records, "<figcaption>Different kernels</figcaption>", "<tr><td>2, changes 1</td><td>accepted, as attempt 1</td>",
+                     "<h4>The task</h4>", "The search ended: 5 attempts were made")
+
+    def reports(self, records, *parts):
+        page = self.folder / "report.html"
+        done = subprocess.run([self.binary, "report", records, "--html", page], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for part in parts:
+            self.assertIn(part, page.read_text())
 
     def test_eval_compares_searches(self):
         suite, out = self.folder / "searched", self.folder / "searches"
@@ -227,6 +236,7 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertEqual(found["branching"]["at"][0]["judgements"], 0)
         self.assertEqual(len(self.server.bodies), 3)
         self.assertIn("branching", (out / "search.md").read_text())
+        self.reports(out, "Search: parallel", "<tr><td>1, ideas in words</td><td>written</td>")
         done = self.run_program("eval", "--suite", suite, "--model", "openai:big", "--out", self.folder / "judgements", "--backend",
                                 "evaluate", "--search", "branching", "--set", "judgements=1")
         self.assertIn("accepted@1 ", done.stdout, done.stderr)

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -188,7 +189,7 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
       sections.push_back(section_of(name));
   }
   if (names.empty()) return fmt::format("the sections are {}", fmt::join(sections, ", "));
-  return fmt::format("there {} {}", names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+  return fmt::format("there {} {}", are_for(std::ssize(names)), fmt::join(names, ", "));
 }
 
 void warn_of_old_name(std::string_view source_name, std::string_view old_name,

@@ -23,6 +23,18 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}", digits, noun_for(count, noun));
 }
 
+std::string_view are_for(std::int64_t count) { return count == 1 ? "is" : "are"; }
+
+std::string_view were_for(std::int64_t count) { return count == 1 ? "was" : "were"; }
+
+std::string counted_are(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}", counted(count, noun), are_for(count));
+}
+
+std::string counted_were(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}", counted(count, noun), were_for(count));
+}
+
 std::string counted_or_no(std::int64_t count, std::string_view noun) {
   return count == 0 ? fmt::format("no {}", noun_for(count, noun)) : counted(count, noun);
 }

@@ -15,6 +15,13 @@ TEST(Counted, GivesTheNounTheFormThatTheNumberAsksFor) {
   EXPECT_EQ(counted_or_no(1, "spill"), "1 spill");
 }
 
+TEST(Counted, GivesTheVerbTheFormThatTheNumberAsksFor) {
+  EXPECT_EQ(counted_are(1, "job"), "1 job is");
+  EXPECT_EQ(counted_are(0, "job"), "0 jobs are");
+  EXPECT_EQ(counted_were(1, "attempt"), "1 attempt was");
+  EXPECT_EQ(counted_were(2000, "attempt"), "2,000 attempts were");
+}
+
 TEST(Counted, SeparatesThousands) {
   EXPECT_EQ(counted(999, "job"), "999 jobs");
   EXPECT_EQ(counted(12000, "job"), "12,000 jobs");

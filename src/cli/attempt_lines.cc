@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "base/counted.h"
 #include "base/log.h"
 #include "data/failure.h"
+#include "search/words.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -16,18 +15,12 @@ constexpr std::size_t kMostReason = 200;  // in bytes
 
 // Returns "conversation 2, turn 3" or "attempt 7 of 64, changes 3".
 std::string beginning_of(const search::Ask& ask, int attempts) {
-  if (ask.chain != search::kNone)
-    return fmt::format("conversation {}, turn {}", ask.chain + 1, ask.round + 1);
+  const std::string origin = search::origin_of(ask);
+  if (ask.chain != search::kNone) return origin;
   std::string label = fmt::format("attempt {}", ask.number + 1);
   if (!search::is_of_the_program(ask.kind) && ask.number < attempts)
     label += fmt::format(" of {}", attempts);
-  if (ask.kind == search::AskKind::ideas) return label + ", ideas in words";
-  if (ask.parent == search::kNone) return label;
-  const char* what = ask.kind == search::AskKind::tune   ? "tunes"
-                     : ask.kind == search::AskKind::show ? "shows the PTX of"
-                     : ask.kind == search::AskKind::ptx  ? "edits the PTX of"
-                                                         : "changes";
-  return label + fmt::format(", {} {}", what, ask.parent + 1);
+  return origin.empty() ? label : label + ", " + origin;
 }
 
 std::string result_of(const search::Attempt& attempt, bool is_best) {
@@ -49,15 +42,6 @@ std::string result_of(const search::Attempt& attempt, bool is_best) {
   return "not accepted";
 }
 
-// Returns "2 answers held no kernel and 1 repeated an earlier one", or nothing if there are none.
-std::string words_for_others(int without_kernel, int repeated) {
-  const auto answers = [](int count) { return counted(count, "answer"); };
-  if (without_kernel == 0 && repeated == 0) return "";
-  if (without_kernel == 0) return answers(repeated) + " repeated an earlier kernel";
-  return answers(without_kernel) + " held no kernel" +
-         (repeated == 0 ? "" : fmt::format(" and {} repeated an earlier one", repeated));
-}
-
 }  // namespace
 
 std::string line_of(const search::Attempt& attempt, const search::Search& search) {
@@ -70,37 +54,10 @@ std::string line_of(const search::Attempt& attempt, const search::Search& search
   return line + result_of(attempt, best && *best == attempt.ask.number);
 }
 
-std::string summary_of(const search::History& history) {
-  std::map<std::string, int> reasons;
-  int kernels = 0, verified = 0, without_kernel = 0, repeated = 0;
-  for (const int number : history.finished()) {
-    const search::Attempt& attempt = *history.attempt(number);
-    const search::CountsAs counted = search::counts_as(attempt);
-    without_kernel += counted == search::CountsAs::without_kernel ? 1 : 0;
-    repeated += counted == search::CountsAs::repeat ? 1 : 0;
-    if (counted != search::CountsAs::kernel) continue;
-    ++kernels;
-    verified += attempt.verdict.accepted ? 1 : 0;
-    if (!attempt.verdict.accepted) ++reasons[failure_of(attempt.verdict)];
-  }
-  std::string text = fmt::format("{} of {} different kernels verified", verified, kernels);
-  if (kernels == 1)
-    text = fmt::format("the only kernel is {}verified", verified == 0 ? "not " : "");
-  for (const auto& [reason, count] : reasons)
-    text += kernels == 1 ? ": " + reason
-                         : fmt::format("{} {} {}",
-                                       &reason == &reasons.begin()->first ? "; the others:" : ",",
-                                       reason, count);
-  const std::string others = words_for_others(without_kernel, repeated);
-  return text + (others.empty() ? "" : "; " + others);
-}
-
 AttemptLines::AttemptLines(const search::Search& search) : search_(search) {
   const auto& finished = search.history().finished();
   earlier_ = {finished.begin(), finished.end()};
-  if (!earlier_.empty())
-    LOG("{} made before",
-        counted(std::ssize(earlier_), "attempt") + (earlier_.size() == 1 ? " was" : " were"));
+  if (!earlier_.empty()) LOG("{} made before", counted_were(std::ssize(earlier_), "attempt"));
 }
 
 AttemptLines::~AttemptLines() {

@@ -10,10 +10,6 @@
 
 namespace tritonsmith::cli {
 
-// Returns "3 of 7 different kernels verified; the others: wrong_value 2, compile_error 2; 1 answer
-// held no kernel". Kernels that the program made to tune another one count like the model's.
-std::string summary_of(const search::History& history);
-
 class AttemptLines {
  public:
   // An earlier process may have finished some attempts, which get no line again.

@@ -59,8 +59,8 @@ void add_report_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
   command
       ->add_option("RUN_DIR", options->directories,
-                   "Directories of runs and evaluations: they or those below hold steps.jsonl, "
-                   "samples.jsonl or evaluation.json")
+                   "Directories of runs, evaluations and searches: they or those below hold "
+                   "steps.jsonl, samples.jsonl, evaluation.json or search.jsonl")
       ->required();
   command->add_option("--html", options->html, "The page to write");
   command->add_option("--markdown", options->markdown,

@@ -32,7 +32,9 @@
 #include "modules/patch.h"
 #include "search/ending.h"
 #include "search/ptx_edits.h"
+#include "search/recorded_search.h"
 #include "search/searches.h"
+#include "search/words.h"
 #include "train/run/stop.h"
 
 namespace tritonsmith::cli {
@@ -181,6 +183,7 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   TRY(writing.search->resume(past));
   // A kill between the two lets the next call extend the search once more, which changes nothing.
   if (is_extended && !past.empty()) TRY(writing.search->extend());
+  TRY(search::keep_tasks(writing.folder, tasks));
   return eval::replace_options(writing.folder, decides);
 }
 
@@ -351,10 +354,10 @@ const search::Attempt* report_search(const search::Search& search, const WriteOp
     complain(
         fmt::format("no kernel: {}", without_code(codeless_answers(history, options.records))));
   else if (!history.best())
-    complain(fmt::format("no kernel for {}: {}", options.module, summary_of(history)));
+    complain(fmt::format("no kernel for {}: {}", options.module, search::summary_of(history)));
   if (!history.best()) return nullptr;
   const search::Attempt* best = history.attempt(*history.best());
-  LOG("{}; {}", summary_of(history), words_for(*best));
+  LOG("{}; {}", search::summary_of(history), words_for(*best));
   return best;
 }
 

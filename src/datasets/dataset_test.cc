@@ -50,6 +50,26 @@ TEST(FrontMatter, PatternsFitAsTheHubsDo) {
   EXPECT_TRUE(fits("**/*.parquet", "data/deep/a.parquet"));
   EXPECT_TRUE(fits("**", "data/a"));
   EXPECT_TRUE(fits("a?.json", "ab.json"));
+  EXPECT_FALSE(fits("a?json", "a/json"));
+  EXPECT_TRUE(fits("", ""));
+  EXPECT_FALSE(fits("", "a"));
+  EXPECT_TRUE(fits("a/**/b*", "a/b"));
+  EXPECT_TRUE(fits("a/**/b*", "a/c/d/bc"));
+  EXPECT_FALSE(fits("a/**/b*", "a/cb"));
+  EXPECT_FALSE(fits("*", "a/b"));
+}
+
+TEST(FrontMatter, PatternsOfManyStarsCostLittle) {
+  std::string stars, folders;
+  for (int i = 0; i < 40; ++i) {
+    stars += "*a";
+    folders += "**/a/";
+  }
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "a/";
+  EXPECT_FALSE(fits(stars + "b", std::string(100, 'a')));
+  EXPECT_FALSE(fits(folders + "b", deep));
+  EXPECT_TRUE(fits(stars, std::string(100, 'a')));
 }
 
 class Folder : public testing::Test {

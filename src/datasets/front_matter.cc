@@ -2,6 +2,8 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+
 namespace tritonsmith::datasets {
 namespace {
 
@@ -63,26 +65,35 @@ Result<FrontMatter> parse_front_matter(std::string_view readme) {
   }
 }
 
+// `ends` marks where the part of the path may end that fits the pattern so far. It moves on with each
+// sign of the pattern, so the time is the product of both lengths. A search that goes back would
+// take years for some patterns.
 bool fits(std::string_view pattern, std::string_view path) {
-  if (pattern.empty()) return path.empty();
-  if (pattern.starts_with("**")) {
-    std::string_view rest = pattern.substr(2);
-    if (rest.starts_with('/')) rest.remove_prefix(1);
-    for (std::size_t at = 0; at <= path.size(); ++at)
-      if ((at == 0 || path[at - 1] == '/') && fits(rest, path.substr(at))) return true;
-    return rest.empty();
-  }
-  if (pattern[0] == '*') {
-    for (std::size_t at = 0; at <= path.size(); ++at) {
-      if (fits(pattern.substr(1), path.substr(at))) return true;
-      if (at < path.size() && path[at] == '/') return false;
+  std::vector<bool> ends(path.size() + 1, false);
+  ends[0] = true;
+  while (!pattern.empty()) {
+    const char sign = pattern[0];
+    const bool is_folders = pattern.starts_with("**");
+    pattern.remove_prefix(is_folders ? 2 : 1);
+    if (is_folders && pattern.starts_with('/')) pattern.remove_prefix(1);
+    if (is_folders && pattern.empty()) return std::ranges::find(ends, true) != ends.end();
+    std::vector<bool> next(ends.size(), false);
+    bool began = false;  // the run of * or ** has begun
+    for (std::size_t at = 0; at < ends.size(); ++at) {
+      const char before = at == 0 ? '/' : path[at - 1];
+      if (is_folders) {
+        next[at] = ends[at] || (began && before == '/');
+        began = began || ends[at];
+      } else if (sign == '*') {
+        began = (began && before != '/') || ends[at];
+        next[at] = began;
+      } else {
+        next[at] = at > 0 && ends[at - 1] && (sign == '?' ? before != '/' : before == sign);
+      }
     }
-    return false;
+    ends = std::move(next);
   }
-  if (path.empty() || (pattern[0] != '?' && pattern[0] != path[0]) ||
-      (pattern[0] == '?' && path[0] == '/'))
-    return false;
-  return fits(pattern.substr(1), path.substr(1));
+  return ends.back();
 }
 
 }  // namespace tritonsmith::datasets

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "datasets/columns.h"
 #include "datasets/example_row.h"
 #include "datasets/export.h"
@@ -48,6 +50,16 @@ TEST(TaskRow, ReadsKernelBook) {
                                    .sha = "abc",
                                    .licences = {"MIT", "BSD"},
                                    .stars = 5}));
+}
+
+TEST(TaskRow, KeepsOnlyACountAsStars) {
+  const auto stars = [](const Json& value) {
+    return task_from_row({{"python_code", kModule}, {"stars", value}}, kContext)->origin->stars;
+  };
+  EXPECT_EQ(stars(5.0), 5);
+  for (const Json& odd : std::vector<Json>{1e300, -1e300, -1, "5", nullptr,
+                                           std::numeric_limits<std::uint64_t>::max()})
+    EXPECT_FALSE(stars(odd)) << odd;
 }
 
 TEST(TaskRow, DefinesTheHelpersThatKernelBookImports) {

@@ -109,6 +109,16 @@ std::vector<std::string> licences_in(const Json& row, const RowContext& context)
   return licences;
 }
 
+// Some data sets keep the count as a fraction. A larger number than `most` is no count.
+std::optional<std::int64_t> stars_in(const Json& row) {
+  constexpr double most = 1e15;
+  const auto value = column(row, "stars");
+  if (!value || !value->is_number()) return std::nullopt;
+  const auto count = value->get<double>();
+  if (!(count >= 0 && count <= most)) return std::nullopt;
+  return static_cast<std::int64_t>(count);
+}
+
 }  // namespace
 
 Origin origin_of_row(const Json& row, const RowContext& context) {
@@ -127,8 +137,7 @@ Origin origin_of_row(const Json& row, const RowContext& context) {
   const auto parent = text_column(row, {"extra_info.parent_code", "parent_code"});
   if (parent && !parent->empty()) origin.parent = content_key(*parent);
   if (origin.row.empty()) origin.row = fmt::format("{}", context.number);
-  const auto stars = column(row, "stars");
-  if (stars && stars->is_number()) origin.stars = stars->get<std::int64_t>();
+  origin.stars = stars_in(row);
   return origin;
 }
 

@@ -10,6 +10,7 @@
 #include "base/utc_time.h"
 #include "eval/kept_options.h"
 #include "eval/metrics.h"
+#include "search/recorded_search.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -47,6 +48,7 @@ class SuiteSession {
     const Stopwatch watch;
     TRY(make_directories(options_.directory));
     TRY(keep_options(options_.directory, what_decides(options_)));
+    TRY(search::keep_tasks(options_.directory, tasks_));
     TRY_ASSIGN(auto file, search::SearchFile::open(options_.directory / "search.jsonl"));
     for (const Task& task : tasks_) TRY(prepare(task, file));
     std::size_t begun = 0;

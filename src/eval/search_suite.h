@@ -18,7 +18,7 @@ struct SearchSuiteOptions {
   int trials = 3;
   std::uint64_t seed = 1;
   int side_by_side = 32;            // searches
-  std::filesystem::path directory;  // gets options.json, search.jsonl and search.json
+  std::filesystem::path directory;  // gets options.json, tasks.jsonl, search.jsonl, search.json
   std::string program = {};         // for the record: name, version and commit
   std::function<double(const Usage&)> cost = nullptr;
 };

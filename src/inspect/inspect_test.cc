@@ -201,7 +201,7 @@ TEST(Inspect, RejectsDynamicCode) {
 
 TEST(Inspect, RejectsLookingIntoTheProcess) {
   for (const char* line :
-       {"import gc\ngc.collect()", "import sys\nsys._getframe(1)",
+       {"import gc\ngc.get_objects()", "import sys\nsys._getframe(1)",
         "import sys\nx = sys.modules['a']", "import inspect\ninspect.stack()",
         "f = add_kernel.__globals__", "x = ().__class__.__base__",
         "from inspect import currentframe as c\nc()", "x = e.__traceback__.tb_frame.f_back"})
@@ -268,6 +268,67 @@ TEST(Inspect, TellsReadingTheEnvironmentFromChangingIt) {
             Rules{"environment_read"});
 }
 
+TEST(Inspect, LetsAFilePrint) {
+  for (const char* line :
+       {"import sys\nprint('a', file=sys.stderr)", "import sys\nsys.stderr.write('a')",
+        "from sys import stderr\nprint('a', file=stderr, flush=True)",
+        "import sys\nsys.stdout.flush()", "import traceback\ntraceback.print_exc()",
+        "import sys, traceback\ntraceback.print_exc(limit=3, file=sys.stdout)",
+        "from traceback import print_exc\nprint_exc()", "import gc\ngc.collect()",
+        "import logging, sys\nlogging.basicConfig(stream=sys.stderr)",
+        "import logging, sys\nh = logging.StreamHandler(sys.stdout)",
+        "triton.knobs.autotuning.print = True"})
+    EXPECT_EQ(with_line(line), Rules{}) << line;
+  for (const char* line :
+       {"import sys\nprint(sys.stderr)", "import sys\nf(sys.stderr)", "import sys\nx = sys.stderr",
+        "import sys\nsys.stderr = f", "import sys\nf(file=sys.stderr)",
+        "import sys\nx = sys.stderr.write", "import sys\nx = sys.stderr.buffer",
+        "import sys\nsys.stderr.write.__self__", "import sys\nsys.stdout.fileno()",
+        "import sys\ndef print(x, file):\n    pass\nprint(1, file=sys.stderr)"})
+    EXPECT_FALSE(with_line(line).empty()) << line;
+  for (const char* line :
+       {"import traceback\nx = traceback.format_exc()",
+        "import traceback\ntraceback.print_exc(file=f)",
+        "import traceback\ntraceback.print_exc(None, f)",
+        "import traceback\ntraceback.print_stack()", "import traceback\nx = traceback.print_exc",
+        "import gc\nx = gc.collect()", "import gc\ngc.get_objects()",
+        "import gc\ngc.collect()\nx = gc", "import traceback\nx = [traceback]",
+        "import traceback\ntraceback.print_exc(**f)", "import gc\nif gc.collect() > 9:\n    pass"})
+    EXPECT_FALSE(with_line(line).empty()) << line;
+  EXPECT_EQ(with_line("triton.knobs.autotuning.cache = True"), Rules{"monkeypatch"});
+  EXPECT_EQ(with_line("triton.knobs.runtime.interpret = True"), Rules{"monkeypatch"});
+}
+
+TEST(Inspect, LetsAFileAskWhetherASizeIsKnown) {
+  EXPECT_EQ(with_line("from torch.fx.experimental.symbolic_shapes import guard_or_true\n"
+                      "x = guard_or_true(n < 9)"),
+            Rules{});
+  EXPECT_EQ(with_line("from torch.fx.experimental import symbolic_shapes as s\n"
+                      "x = s.guard_size_oblivious(n == 0)"),
+            Rules{});
+  for (const char* line :
+       {"from torch.fx.experimental.symbolic_shapes import ShapeEnv\nx = ShapeEnv()",
+        "from torch.fx.experimental import symbolic_shapes as s\nx = s",
+        "from torch.fx.experimental import symbolic_shapes as s\nx = s.guard_or_true.x"})
+    EXPECT_EQ(with_line(line), Rules{"torch_compiler"}) << line;
+}
+
+TEST(Inspect, NamesWhatStandsInAKernelsPlace) {
+  const auto message = [](const std::string& source) {
+    for (const Finding& each : inspect_kernel(source, Policy::strict))
+      if (each.rule == "no_triton_kernel") return each.message;
+    return std::string();
+  };
+  const std::string model =
+      "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return ";
+  EXPECT_EQ(message(model + "x"), "there is no `@triton.jit` kernel");
+  EXPECT_NE(message(model + "torch.ops.mine.f(x)").find("`torch.ops.mine.f`"), std::string::npos);
+  EXPECT_NE(message("from triton.experimental import gluon\n@gluon.jit\ndef f(x):\n    pass\n" +
+                    model + "x")
+                .find("Gluon kernels are not judged"),
+            std::string::npos);
+}
+
 TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("f = torch.compile(F.relu)"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("f = getattr(torch, 'compile')"), Rules{"torch_compiler"});
@@ -326,6 +387,18 @@ TEST(Inspect, LetsAFileDefineOperatorsOfItsOwn) {
   EXPECT_EQ(of("'mine::f'", "torch.ops.mine.f.default(x)"), Rules{});
   EXPECT_EQ(of("'aten::relu'", "x"), Rules{"hidden_dispatch"});
   EXPECT_EQ(of("'at' + 'en::relu'", "x"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(of("f'{NAMES}::f'", "x\nNAMES = 'mine'"), Rules{});
+  EXPECT_EQ(of("NAMES + '::' + (\"f\")", "x\nNAMES = 'mine'"), Rules{});
+  EXPECT_EQ(of("NAME", "x\nNAME = f'{PART}::f'\nPART = 'mine'"), Rules{});
+  for (const char* rest : {"x\nNAMES = 'aten'", "x\nNAMES = 'mine'\nNAMES = 'aten'", "x",
+                           "x\nNAMES = 'mine'\ndef h():\n    global NAMES\n    NAMES = 'aten'",
+                           "x\nNAMES = 'mine'\nfor NAMES in ('aten',):\n    pass",
+                           "x\nNAMES = 'mine'\nimport math as NAMES",
+                           "x\nNAMES = 'mine'\ndef h(NAMES):\n    return NAMES",
+                           "x\nNAMES = f'{NAMES}'", "x\nNAMES = 'mine'[::-1]"})
+    EXPECT_EQ(of("f'{NAMES}::f'", rest), Rules{"hidden_dispatch"}) << rest;
+  EXPECT_EQ(of("f'{NAMES!r}::f'", "x\nNAMES = 'mine'"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(of("f'{NAMES:>9}::f'", "x\nNAMES = 'mine'"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("import torch.library as lib\n@lib.register_fake('mine::f')\ndef f(x):\n"
                       "    return torch.empty_like(x)"),
             Rules{});

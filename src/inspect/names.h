@@ -59,4 +59,8 @@ bool is_top_module(std::string_view name);
 // Literals that stand one after the other are one.
 std::string literal_text(const SyntaxTree& tree, NodeId node);
 
+// Does the same for an expression that is the same text whenever it runs: a literal, an f-string or a sum
+// of such texts, or a name to which the file gives such a text once, at its top level.
+std::string constant_text(const SyntaxTree& tree, NodeId node);
+
 }  // namespace tritonsmith::inspect

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "inspect/imports.h"
+#include "inspect/output.h"
 
 namespace tritonsmith::inspect {
 namespace {
@@ -97,7 +98,9 @@ void find_uses_of(const Candidate& candidate, Matches& matches,
   for (const Use& use : candidate.uses)
     if (use.imported &&
         std::ranges::any_of(names, [&](auto name) { return is_or_is_in(use.path, name); }) &&
-        !is_idle_import(candidate, use))
+        !is_idle_import(candidate, use) && !only_prints(candidate, use) &&
+        !(candidate.names.imports().contains(use.node) &&
+          only_prints_or_tidies(candidate, use.path)))
       matches.add(use.node, fmt::format("`{}` {}", use.path, why));
 }
 

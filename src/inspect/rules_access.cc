@@ -31,8 +31,10 @@ bool only_asks_for_modules(std::string_view path) {
 }
 
 // Variables that tune Triton, PyTorch and their libraries. A name of a folder or a file is none of
-// them, nor is the one that replaces kernels by Python.
+// them, nor is the one that replaces kernels by Python. Triton's cache is one: the file compiles nothing
+// in its process, so the folder stays empty.
 bool is_tuning_knob(std::string_view name) {
+  if (name == "TRITON_CACHE_DIR") return true;
   constexpr auto kPrefixes = std::to_array<std::string_view>(
       {kTritonVariables, "TORCHINDUCTOR_", "TORCHDYNAMO_", "CUDA_", "CUBLAS_", "NVIDIA_TF32",
        "PYTORCH_CUDA_ALLOC", "PYTORCH_ALLOC", "TORCH_ALLOW_TF32", "TORCH_CUDA_ARCH_LIST",
@@ -58,6 +60,19 @@ bool turns_a_knob(const Candidate& candidate, const Use& use) {
   const auto arguments = tree.children(tree.child(around, "arguments"));
   return arguments.size() == 2 && is_tuning_knob(literal_text(tree, arguments[0])) &&
          !literal_text(tree, arguments[1]).empty();
+}
+
+// Returns "`CUDA_HOME`" for the variable that is written, or "this" if its name is computed.
+std::string written_variable(const Candidate& candidate, const Use& use) {
+  const SyntaxTree& tree = candidate.tree;
+  const NodeId around = tree[use.node].parent;
+  std::string name = tree.is(around, "subscript")
+                         ? literal_text(tree, tree.child(around, "subscript"))
+                         : std::string();
+  if (const auto arguments = tree.children(tree.child(around, "arguments"));
+      use.called && !arguments.empty())
+    name = literal_text(tree, arguments[0]);
+  return name.empty() ? "this" : fmt::format("`{}`: the file", name);
 }
 
 // Matches `super(self.__class__, self)` and `super(__class__, self)`. They give the class to
@@ -279,8 +294,9 @@ void find_monkeypatches(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses) {
     const bool attribute =
         candidate.tree.is(use.node, "attribute") || candidate.tree.is(use.node, "call");
-    const bool flag =
-        is_or_is_in(use.path, "torch.backends") || is_or_is_in(use.path, "os.environ");
+    const bool flag = is_or_is_in(use.path, "torch.backends") ||
+                      is_or_is_in(use.path, "os.environ") ||
+                      use.path == "triton.knobs.autotuning.print";
     if (use.assigned && use.imported && attribute && !flag)
       matches.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
     const bool own = use.path.starts_with("self.") || use.path.starts_with("ModelNew.");
@@ -297,7 +313,12 @@ void find_monkeypatches(const Candidate& candidate, Matches& matches) {
 void find_environment_writes(const Candidate& candidate, Matches& matches) {
   for (const Use& use : candidate.uses)
     if (use.imported && is_environment_write(use) && !turns_a_knob(candidate, use))
-      matches.add(use.node, "changes the environment");
+      matches.add(
+          use.node,
+          fmt::format("{} changes the environment; a file may only give variables that tune "
+                      "Triton, PyTorch or CUDA a text that is written out, such as "
+                      "os.environ[\"TRITON_PRINT_AUTOTUNING\"] = \"1\"",
+                      written_variable(candidate, use)));
 }
 
 void find_environment_reads(const Candidate& candidate, Matches& matches) {

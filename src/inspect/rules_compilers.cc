@@ -15,17 +15,23 @@ namespace {
 
 constexpr std::string_view kTorchCompile = "torch.compile";
 
-// Parts of the compilers' modules that compile nothing: queries whether a compiler is at work,
+// Parts of the compilers' modules that compile nothing: queries whether a compiler is at work, or
+// whether a condition holds that it may not know,
 // decorators that exclude a function from compilation, and the modules' names.
 bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
-  constexpr auto kModules =
-      std::to_array<std::string_view>({"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx"});
+  constexpr auto kModules = std::to_array<std::string_view>(
+      {"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx", "torch.fx.experimental",
+       "torch.fx.experimental.symbolic_shapes"});
   constexpr auto kHarmless = std::to_array<std::string_view>(
       {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
        "torch.compiler.is_exporting", "torch.compiler.disable", "torch.compiler.allow_in_graph",
        "torch._dynamo.is_compiling", "torch._dynamo.disable", "torch._dynamo.allow_in_graph",
        "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.jit.ignore", "torch.jit.unused",
-       "torch.fx.wrap", "torch.export._trace.custom_triton_ops_decomposition_disabled"});
+       "torch.fx.wrap", "torch.fx.experimental.symbolic_shapes.guard_or_true",
+       "torch.fx.experimental.symbolic_shapes.guard_or_false",
+       "torch.fx.experimental.symbolic_shapes.guard_size_oblivious",
+       "torch.fx.experimental.symbolic_shapes.statically_known_true",
+       "torch.export._trace.custom_triton_ops_decomposition_disabled"});
   if (use.assigned) return false;
   if (is_name_of_generated_code(use.path) || is_idle_import(candidate, use)) return true;
   if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
@@ -84,13 +90,13 @@ void find_torch_compilers(const Candidate& candidate, Matches& matches) {
 namespace {
 
 // Returns "mine" for `custom_op("mine::scale", ...)`. Returns an empty string for a namespace of
-// torch, or one that is not a literal.
+// torch, or one that is no constant text.
 std::string own_namespace(const Candidate& candidate, const Use& use) {
   constexpr auto kOfTorch = std::to_array<std::string_view>(
       {"aten", "prim", "prims", "profiler", "torch", "inductor", "quantized"});
   const SyntaxTree& tree = candidate.tree;
   const auto arguments = tree.children(tree.child(tree[use.node].parent, "arguments"));
-  std::string name = arguments.empty() ? "" : literal_text(tree, arguments[0]);
+  std::string name = arguments.empty() ? "" : constant_text(tree, arguments[0]);
   if (use.path == "torch.library.Library") name += "::";
   const std::string own = name.substr(0, name.find("::"));
   const bool is_plain =
@@ -231,7 +237,12 @@ void find_hidden_dispatch(const Candidate& candidate, Matches& matches) {
                           is_name_of_generated_code(use.path) || is_idle_import(candidate, use) ||
                           asks_for_a_schema(candidate, use));
     if (use.imported && is_inner && !is_harmless && !is_own_operator(candidate, use))
-      matches.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
+      matches.add(use.node,
+                  defines_operator(use)
+                      ? fmt::format("`{}` defines an operator in no namespace of the file's own; "
+                                    "write the name as a text such as \"mine::scale\"",
+                                    use.path)
+                      : fmt::format("`{}` reaches into torch's dispatcher", use.path));
   }
   const SyntaxTree& tree = candidate.tree;
   constexpr auto kMethods = std::to_array<std::string_view>(

@@ -46,8 +46,26 @@ void find_several_entry_points(const Candidate& candidate, Matches& matches) {
     matches.add(candidate.entry_points[i], "`ModelNew` is defined again");
 }
 
+// Says what stands in the place of a kernel, if the file shows it.
 void find_missing_kernel(const Candidate& candidate, Matches& matches) {
-  if (!candidate.has_kernel) matches.add_line(0, "there is no `@triton.jit` kernel");
+  if (candidate.has_kernel) return;
+  const auto uses = [&](std::string_view module) {
+    return std::ranges::find_if(candidate.uses, [&](const Use& use) {
+      return use.imported && is_or_is_in(use.path, module) &&
+             !candidate.names.imports().contains(use.node);
+    });
+  };
+  if (const auto gluon = uses("triton.experimental.gluon"); gluon != candidate.uses.end())
+    return matches.add(gluon->node,
+                       "Gluon kernels are not judged, since they have no Triton IR; write the "
+                       "kernel with `@triton.jit`");
+  const auto table = uses("torch.ops");
+  matches.add_line(
+      0, table == candidate.uses.end()
+             ? "there is no `@triton.jit` kernel"
+             : fmt::format("there is no `@triton.jit` kernel in the file, and the code behind `{}` "
+                           "is not here to be judged",
+                           table->path));
 }
 
 void find_missing_launch(const Candidate& candidate, Matches& matches) {

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "inspect/imports.h"
+#include "inspect/output.h"
 #include "inspect/rules.h"
 #include "inspect/triton_names.h"
 
@@ -37,6 +38,18 @@ constexpr auto kInnerNames = std::to_array<std::string_view>(
 // Their use as an attribute is common in honest code, or has a rule of its own.
 constexpr auto kCommonAsAttribute =
     std::to_array<std::string_view>({"__class__", "__wrapped__", "__self__", "__import__"});
+
+// Tells whether the name is that of a class or a function that the file defines, and nothing else: a file may
+// have a FakeTensor of its own.
+bool is_its_own(const Candidate& candidate, NodeId identifier, const std::string& name) {
+  const SyntaxTree& tree = candidate.tree;
+  return !name.starts_with('_') && candidate.defines(name) &&
+         !(tree.is(tree[identifier].parent, "attribute") &&
+           tree[identifier].field == "attribute") &&
+         std::ranges::none_of(candidate.names.imports(), [&](const auto& import) {
+           return candidate.names.bound_name(import.first) == name;
+         });
+}
 
 // Tells whether a string is prose, or a kernel's text, which is inspected by itself.
 bool is_no_name(const Candidate& candidate, NodeId string) {
@@ -157,7 +170,8 @@ void find_inner_attributes(const Candidate& candidate, Matches& matches) {
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
     const std::string name = normal_identifier(candidate.text(id));
-    if (is_one_of(name, kInnerNames) && !is_one_of(name, kCommonAsAttribute))
+    if (is_one_of(name, kInnerNames) && !is_one_of(name, kCommonAsAttribute) &&
+        !is_its_own(candidate, id, name))
       matches.add(id, fmt::format("`{}` looks into the process that runs it", name));
     // x().sys, where nobody knows what x() is.
     const NodeId whole = tree[id].parent;
@@ -181,6 +195,7 @@ void find_unlisted_imports(const Candidate& candidate, Matches& matches) {
         guards_against_threads(use.path))
       continue;
     if (is_idle_import(candidate, use) || is_optional_import(candidate, use.node)) continue;
+    if (only_prints_or_tidies(candidate, use.path)) continue;
     matches.add(use.node, fmt::format("no kernel needs `{}`", use.path));
   }
 }

@@ -52,6 +52,16 @@ TEST(Reach, RejectsInnerNamesInStrings) {
   EXPECT_EQ(with_line("import operator\nx = operator.attrgetter('weight.data')(y)"), Rules{});
 }
 
+TEST(Reach, LetsAFileHaveAFakeTensorOfItsOwn) {
+  EXPECT_EQ(with_line("class FakeTensor:\n    pass\nx = isinstance(y, FakeTensor)"), Rules{});
+  for (const char* line :
+       {"x = isinstance(y, FakeTensor)", "class FakeTensor:\n    pass\nx = y.FakeTensor",
+        "class FakeTensor:\n    pass\nfrom a import FakeTensor",
+        "class FakeTensor:\n    pass\nx = 'FakeTensor'", "def f_back():\n    pass\nx = y.f_back",
+        "def __globals__():\n    pass"})
+    EXPECT_TRUE(has(with_line(line), "introspection")) << line;
+}
+
 TEST(Reach, RejectsLettersThatAreSpelledByNumber) {
   EXPECT_EQ(with_line("x = getattr(f, '\\x5f_globals__')"), Rules{"disguised_text"});
   EXPECT_EQ(with_line("x = 'caf\\xe9 \\u2192 \\n \\t \\0'"), Rules{});
@@ -109,8 +119,10 @@ TEST(Reach, LetsAFileAskQuestionsThatHaveOneAnswer) {
 TEST(Reach, LetsAFileTuneButNotSteer) {
   EXPECT_EQ(with_line("import os\nos.environ['TRITON_PRINT_AUTOTUNING'] = '1'"), Rules{});
   EXPECT_EQ(with_line("import os\nos.environ.setdefault('CUDA_LAUNCH_BLOCKING', '0')"), Rules{});
+  EXPECT_EQ(with_line("import os\nos.environ['TRITON_CACHE_DIR'] = '/tmp/cache'"), Rules{});
   for (const char* line : {"import os\nos.environ['TRITON_INTERPRET'] = '1'",
-                           "import os\nos.environ['TRITON_CACHE_DIR'] = '1'",
+                           "import os\nos.environ['TRITON_OVERRIDE_DIR'] = '1'",
+                           "import os\nos.environ['TRITON_CACHE_DIR'] = str(len(x))",
                            "import os\nos.environ['TRITON_PRINT_AUTOTUNING'] = str(len(x))",
                            "import os\nos.environ['ANSWER'] = '1'"})
     EXPECT_EQ(with_line(line), Rules{"environment_write"}) << line;

@@ -28,7 +28,9 @@ th[aria-sort=ascending]::after { content: " \2191"; } th[aria-sort=descending]::
 .bars i { position: absolute; inset: 0 auto 0 0; background: var(--c0); min-width: 2px; }
 .bars i.correct { background: var(--c0); opacity: .35; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1.6rem; }
-figure { margin: 0; position: relative; } figcaption { font-weight: 600; margin-bottom: .3rem; }
+.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 0 1.6rem; }
+.beside > div { min-width: 0; } h4 { font-size: .9rem; margin: .8rem 0 0; color: var(--quiet); } .beside pre { margin-top: .4rem; }
+figure { margin: 0; position: relative; max-width: 46rem; } figcaption { font-weight: 600; margin-bottom: .3rem; }
 svg { width: 100%; height: auto; } .grid { stroke: var(--rule); } .tick { fill: var(--quiet); font-size: 11px; }
 path { fill: none; stroke-width: 2; stroke-linejoin: round; } path.raw { stroke-width: 1; opacity: .3; }
 .s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); }

@@ -1,5 +1,7 @@
 #include "report/records.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/file.h"
@@ -62,32 +64,35 @@ Status read_evaluation(const fs::path& file, RunRecords& records) {
   return ok();
 }
 
+// Reads the options under which the searches of a directory ran. The modules are no settings.
+Status read_options(const fs::path& file, RunRecords& records) {
+  TRY_ASSIGN(const std::string text, read_file(file));
+  const auto json = parse_json(text);
+  if (!json) return fail("{}: {}", file.string(), json.error().message);
+  if (!json->is_object()) return fail("{}: an object is expected", file.string());
+  for (const auto& [name, value] : json->items())
+    if (name != "module") records.settings.emplace_back(name, value);
+  return ok();
+}
+
+constexpr const char* kRecordFiles[] = {"steps.jsonl", "samples.jsonl", "evaluation.json",
+                                        "search.jsonl"};
+
 bool holds_records(const fs::path& directory) {
-  return fs::exists(directory / "steps.jsonl") || fs::exists(directory / "samples.jsonl") ||
-         fs::exists(directory / "evaluation.json");
+  return std::ranges::any_of(kRecordFiles,
+                             [&](const char* name) { return fs::exists(directory / name); });
 }
 
 // Returns the time at which the run began. A run keeps adding to its directory, and a copy may
 // change the order of times. The oldest record is the best estimate.
 fs::file_time_type begun_at(const fs::path& directory) {
   fs::file_time_type oldest = fs::file_time_type::max();
-  for (const char* name : {"config.toml", "steps.jsonl", "samples.jsonl", "evaluation.json"})
-    if (fs::exists(directory / name))
-      oldest = std::min(oldest, fs::last_write_time(directory / name));
+  const auto consider = [&](const fs::path& file) {
+    if (fs::exists(file)) oldest = std::min(oldest, fs::last_write_time(file));
+  };
+  consider(directory / "config.toml");
+  for (const char* name : kRecordFiles) consider(directory / name);
   return oldest;
-}
-
-// Says what a directory without records of a run holds instead, and what a report is drawn from.
-std::string words_without_records(const fs::path& directory) {
-  constexpr std::string_view taken =
-      "a report takes folders with steps.jsonl, samples.jsonl or evaluation.json";
-  if (fs::exists(directory / "search.md"))
-    return fmt::format("{}: it holds searches, whose table is search.md; {}", directory.string(),
-                       taken);
-  if (fs::exists(directory / "search.jsonl"))
-    return fmt::format("{}: it holds a search, whose attempts are the lines of search.jsonl; {}",
-                       directory.string(), taken);
-  return fmt::format("{}: it holds no records of a run; {}", directory.string(), taken);
 }
 
 }  // namespace
@@ -101,6 +106,11 @@ Result<RunRecords> read_run(const fs::path& directory, std::size_t max_samples) 
     TRY(read_samples(file, max_samples, records));
   if (const fs::path file = directory / "evaluation.json"; fs::exists(file))
     TRY(read_evaluation(file, records));
+  if (fs::exists(directory / "search.jsonl")) {
+    TRY_ASSIGN(records.searches, search::read_searches(directory));
+    if (const fs::path file = directory / "options.json"; fs::exists(file))
+      TRY(read_options(file, records));
+  }
   if (const fs::path file = directory / "calls.jsonl"; fs::exists(file))
     TRY(read_calls(file, records));
   if (const fs::path file = directory / "config.toml"; fs::exists(file)) {
@@ -120,7 +130,9 @@ Result<std::vector<RunRecords>> read_runs(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, code))
     if (entry.is_directory(code)) consider(entry.path());
   std::ranges::sort(found);
-  if (found.empty()) return fail("{}", words_without_records(directory));
+  if (found.empty())
+    return fail("{}: it holds no records of a run; a report takes folders with {}",
+                directory.string(), fmt::join(kRecordFiles, ", "));
   std::vector<RunRecords> runs;
   for (const auto& [time, path] : found) {
     TRY_ASSIGN(RunRecords records, read_run(path));

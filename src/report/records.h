@@ -1,6 +1,7 @@
 // The input of the report: the records of a run directory. A directory may hold training steps
-// (steps.jsonl), judged samples (samples.jsonl) and an evaluation (evaluation.json). Subdirectories
-// are read too, so that the directory of a quickstart gives one report.
+// (steps.jsonl), judged samples (samples.jsonl), an evaluation (evaluation.json) and searches
+// (search.jsonl). Subdirectories are read too, so that the directory of a quickstart gives one
+// report.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "base/config.h"
 #include "data/evaluation.h"
 #include "data/sample.h"
+#include "search/recorded_search.h"
 
 namespace tritonsmith::report {
 
@@ -30,8 +32,9 @@ struct RunRecords {
   std::vector<Sample> samples;                        // the last ones of samples.jsonl
   std::size_t samples_before = 0;                     // those that were passed over
   std::vector<Evaluation> evaluations;
-  Settings settings;        // of config.toml
+  Settings settings;        // of config.toml, or of a search's options.json
   std::vector<Call> calls;  // oldest first; none of runs that older programs made
+  std::vector<search::RecordedSearch> searches;
 };
 
 // Fails with one line if the directory is missing or a record is damaged. A last line that a crash

@@ -7,6 +7,7 @@
 #include "report/html.h"
 #include "report/published.h"
 #include "report/samples.h"
+#include "report/searches.h"
 
 namespace tritonsmith::report {
 namespace {
@@ -96,6 +97,8 @@ std::string render_report(const std::string& title, const std::vector<RunRecords
   for (const Table& table : evaluation_tables(evaluations, baseline))
     add(table.title, without_title(table));
   add_published(evaluations, sections);
+  add("Searches by their attempts", render_search_comparison(runs));
+  for (const RunRecords& run : runs) add("Search: " + run.name, render_searches(run));
   for (const RunRecords& run : runs) add("Training: " + run.name, render_charts(run));
   if (const Table failures = failure_table(runs); failures.rows.size() > 1)
     add(failures.title, without_title(failures));

@@ -10,8 +10,8 @@
 namespace tritonsmith::report {
 
 // The page compares evaluations with `baseline` (as evaluation_tables does) and shows published
-// results of others. It also has training curves, the causes of failures, and sample kernels with
-// their verdicts.
+// results of others. It also has searches, training curves, the causes of failures, and sample
+// kernels with their verdicts.
 std::string render_report(const std::string& title, const std::vector<RunRecords>& runs,
                           std::string_view baseline = "");
 

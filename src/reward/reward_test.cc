@@ -34,6 +34,23 @@ TEST(Score, SumsItsTerms) {
   EXPECT_DOUBLE_EQ(reward->total, kConfig.format + kConfig.compiled + kConfig.correct);
 }
 
+TEST(Score, IsFiniteWhateverAClientsVerdictSays) {
+  Verdict verdict = reached(true, true);
+  verdict.coverage = 1e308;
+  verdict.speedup = 1e308;
+  RewardConfig config;
+  Settings settings;
+  for (const char* name :
+       {"format", "similarity", "compiled", "correct", "speed", "speed_cap", "coverage"})
+    settings.emplace_back(name, 1e6);
+  ASSERT_TRUE(apply_settings(config, settings, "weights"));
+  const auto reward = score({good_kernel(), verdict}, config, {});
+  ASSERT_TRUE(reward);
+  EXPECT_LT(reward->total, 1e13);
+  for (const auto& [name, value] : settings)
+    EXPECT_FALSE(apply_settings(config, {{name, 1e7}}, "weights")) << name;
+}
+
 TEST(Score, PaysForExecutionOnlyWhenAccepted) {
   Verdict verdict = reached(true, false);
   verdict.correct = true;  // correct, but not accepted

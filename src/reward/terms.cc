@@ -11,6 +11,9 @@ bool has_finding(const Kernel& kernel, std::string_view rule) {
   return std::ranges::find(kernel.findings, rule, &Finding::rule) != kernel.findings.end();
 }
 
+// No weight and no cap is larger, so that every reward is a finite number.
+constexpr double kMost = 1e6;
+
 }  // namespace
 
 Fields<RewardConfig> RewardConfig::fields() {
@@ -19,20 +22,20 @@ Fields<RewardConfig> RewardConfig::fields() {
             "Which verdict is rewarded for execution: accepted, or correct. `correct` pays for "
             "hacks too, and only serves to measure what the checks are worth."),
       field("format", &RewardConfig::format, "The weight of thinking and an answer in their tags.",
-            at_least(0.0)),
+            between(0.0, kMost)),
       field("similarity", &RewardConfig::similarity,
-            "The weight of similarity to a reference solution.", at_least(0.0)),
-      field("compiled", &RewardConfig::compiled, "The weight of compiling.", at_least(0.0)),
+            "The weight of similarity to a reference solution.", between(0.0, kMost)),
+      field("compiled", &RewardConfig::compiled, "The weight of compiling.", between(0.0, kMost)),
       field("correct", &RewardConfig::correct, "The weight of the verdict that `earning` names.",
-            at_least(0.0)),
+            between(0.0, kMost)),
       field("speed", &RewardConfig::speed,
             "The weight of the speed-up over the reference, where a GPU measured it.",
-            at_least(0.0)),
+            between(0.0, kMost)),
       field("speed_cap", &RewardConfig::speed_cap, "A higher speed-up earns no more than this one.",
-            at_least(0.0)),
+            between(0.0, kMost)),
       field("coverage", &RewardConfig::coverage,
             "The weight of the share of device time in the candidate's own kernels.",
-            at_least(0.0)),
+            between(0.0, kMost)),
       field("saturation_begin", &RewardConfig::saturation_begin,
             "The terms format and compiled pay less from this moving rate on.", between(0.0, 2.0)),
       field("saturation_end", &RewardConfig::saturation_end,
@@ -73,7 +76,8 @@ std::optional<Reward> score(const ScoreInput& input, const RewardConfig& config,
     add(kSpeedTerm, earns ? std::clamp(verdict.speedup.value_or(0), 0.0, config.speed_cap) : 0,
         config.speed);
   if (config.coverage > 0)
-    add(kCoverageTerm, earns ? verdict.coverage.value_or(0) : 0, config.coverage);
+    add(kCoverageTerm, earns ? std::clamp(verdict.coverage.value_or(0), 0.0, 1.0) : 0,
+        config.coverage);
   for (const RewardTerm& term : reward.terms) reward.total += term.value * term.weight;
   return reward;
 }

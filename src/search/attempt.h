@@ -53,6 +53,7 @@ struct Attempt {
   std::map<std::string, std::string> ptx = {};
   FinishReason finish = FinishReason::stop;
   Usage usage;
+  double money = 0;     // the cost of the completion, in the currency of the prices
   Verdict verdict;      // for ideas, the verdict on a completion without a kernel
   int same_as = kNone;  // an attempt with an equal kernel, whose verdict this is
   double seconds = 0;   // from the beginning of the search to the verdict

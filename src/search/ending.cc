@@ -20,8 +20,7 @@ std::optional<double> enough_light(const SearchConfig& config, const Attempt& at
 
 std::optional<std::string> limit_reached(const SearchConfig& config, const Spent& spent) {
   if (config.judgements > 0 && spent.judgements >= config.judgements)
-    return counted(spent.judgements, "kernel") +
-           (spent.judgements == 1 ? " was judged" : " were judged");
+    return counted_were(spent.judgements, "kernel") + " judged";
   if (config.tokens > 0 && spent.tokens >= config.tokens)
     return fmt::format("{} tokens were used", spent.tokens);
   if (config.money > 0 && spent.money >= config.money)
@@ -61,9 +60,7 @@ std::optional<std::string> reason_to_end(const SearchConfig& config, const Histo
   // A search that was extended may have come to its last steps before.
   const auto attempts =
       std::ranges::count_if(history.asks(), [](const Ask& ask) { return !is_last_step(ask.kind); });
-  if (attempts >= config.attempts)
-    return counted(config.attempts, "attempt") +
-           (config.attempts == 1 ? " was made" : " were made");
+  if (attempts >= config.attempts) return counted_were(config.attempts, "attempt") + " made";
   return limit_reached(config, history.spent());
 }
 

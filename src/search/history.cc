@@ -13,12 +13,12 @@ void History::begin(const Ask& ask) {
   attempts_.emplace_back();
 }
 
-void History::finish(Attempt attempt, double money) {
+void History::finish(Attempt attempt) {
   const int number = attempt.ask.number;
   auto& entry = attempts_.at(static_cast<std::size_t>(number));
   CHECK(!entry, "attempt {} ended twice", number);
   spent_.tokens += attempt.usage.prompt_tokens + attempt.usage.completion_tokens;
-  spent_.money += money;
+  spent_.money += attempt.money;
   spent_.judgements += !attempt.kernel.empty() && attempt.same_as == kNone ? 1 : 0;
   entry = std::move(attempt);
   finished_.push_back(number);

@@ -21,7 +21,7 @@ class History {
  public:
   // Adds an ask. Its number must be the number of asks before it.
   void begin(const Ask& ask);
-  void finish(Attempt attempt, double money);
+  void finish(Attempt attempt);
 
   const std::vector<Ask>& asks() const { return asks_; }
   int in_flight() const { return static_cast<int>(asks_.size() - finished_.size()); }

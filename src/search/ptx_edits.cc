@@ -119,7 +119,7 @@ std::string words_for_edits(const SearchConfig& config, const History& history) 
     return "; no PTX was edited: without a GPU edited PTX can be assembled, but not judged";
   const auto edits = std::ranges::count(history.asks(), AskKind::ptx, &Ask::kind);
   const std::string count =
-      fmt::format("; {} of PTX {} judged", counted(edits, "edit"), edits == 1 ? "was" : "were");
+      fmt::format("; {} of PTX {} judged", counted(edits, "edit"), were_for(edits));
   const auto gain = gain_of_edits(history);
   if (!gain) return count + (edits > 0 ? ", and none is faster than Triton's own" : "");
   return fmt::format("{}, and the fastest is {:.2f} times as fast as Triton's own", count, *gain);

@@ -38,7 +38,7 @@ Status Search::resume_one(const Json& event) {
   const std::string what = reader.string("event");
   if (what == "asked") {
     TRY_ASSIGN(const Ask ask, ask_from_json(reader.object("ask")));
-    if (ask.number != std::ssize(history_.asks())) return fail("asks out of order");
+    TRY(check_asked(ask));
     history_.begin(ask);
     if (is_of_the_program(ask.kind)) open_[ask.number] = {.ask = ask, .kernel = ask.kernel};
     return ok();
@@ -55,8 +55,13 @@ Status Search::resume_one(const Json& event) {
   TRY(reader.status());
   if (number < 0 || number >= std::ssize(history_.asks())) return fail("no ask {}", number);
   if (what == "written") {
+    if (history_.attempt(number) != nullptr)
+      return fail("attempt {} was written after it was judged", number);
     TRY_ASSIGN(const Usage usage, usage_from_json(reader.object("usage")));
-    take_text(number, reader.string("text"), reader.enumerated<FinishReason>("finish"), usage);
+    take_answer(number, {.text = reader.string("text"),
+                         .finish = reader.enumerated<FinishReason>("finish"),
+                         .usage = usage,
+                         .money = reader.number("cost", cost_of(usage))});
     return reader.status();
   }
   if (what != "judged") return fail("unknown event '{}'", what);
@@ -67,6 +72,18 @@ Status Search::resume_one(const Json& event) {
   TRY(reader.status());
   if (same_as == kNone) history_.claim(content_of(open_.at(number)), number);
   finish(number, std::move(verdict), same_as, earlier_seconds_);
+  return ok();
+}
+
+// A damaged record must not lead to an attempt that does not exist.
+Status Search::check_asked(const Ask& ask) const {
+  if (ask.number != std::ssize(history_.asks())) return fail("asks out of order");
+  for (const int earlier : {ask.parent, ask.other})
+    if (earlier < kNone || earlier >= ask.number)
+      return fail("ask {} follows from attempt {}", ask.number, earlier);
+  if (ask.kind != AskKind::ptx) return ok();
+  if (ask.parent == kNone || history_.attempt(ask.parent) == nullptr)
+    return fail("ask {} edits the PTX of an attempt that was not judged", ask.number);
   return ok();
 }
 
@@ -135,27 +152,32 @@ Status Search::begin(const Ask& ask) {
 Status Search::take(const generate::Written& written) {
   const auto number = static_cast<int>(written.id);
   const Completion& completion = written.completion;
-  TRY(log_.append({{"event", "written"},
-                   {"number", number},
-                   {"text", completion.text},
-                   {"finish", name_of(completion.finish)},
-                   {"usage", to_json(completion.usage)}}));
-  take_text(number, completion.text, completion.finish, completion.usage);
+  const double money = cost_of(completion.usage);
+  Json event = {{"event", "written"},
+                {"number", number},
+                {"text", completion.text},
+                {"finish", name_of(completion.finish)},
+                {"usage", to_json(completion.usage)}};
+  if (money > 0) event["cost"] = money;
+  TRY(log_.append(event));
+  take_answer(number, {.text = completion.text,
+                       .finish = completion.finish,
+                       .usage = completion.usage,
+                       .money = money});
   return queue_kernel(number);
 }
 
-void Search::take_text(int number, std::string text, FinishReason finish, const Usage& usage) {
+void Search::take_answer(int number, Attempt answer) {
   const Ask& ask = history_.asks()[static_cast<std::size_t>(number)];
-  Attempt attempt{.ask = ask, .finish = finish, .usage = usage};
-  if (ask.kind == AskKind::kernel) attempt.kernel = text::extract_kernel(text).source;
-  if (const std::string ptx = ask.kind == AskKind::ptx ? ptx_in(text) : ""; !ptx.empty()) {
+  answer.ask = ask;
+  if (ask.kind == AskKind::kernel) answer.kernel = text::extract_kernel(answer.text).source;
+  if (const std::string ptx = ask.kind == AskKind::ptx ? ptx_in(answer.text) : ""; !ptx.empty()) {
     const Attempt& parent = *history_.attempt(ask.parent);
-    attempt.kernel = parent.kernel;
-    attempt.ptx = parent.ptx;
-    attempt.ptx[ask.edited] = ptx;
+    answer.kernel = parent.kernel;
+    answer.ptx = parent.ptx;
+    answer.ptx[ask.edited] = ptx;
   }
-  attempt.text = std::move(text);
-  open_[number] = std::move(attempt);
+  open_[number] = std::move(answer);
 }
 
 Status Search::queue_kernel(int number) {
@@ -234,8 +256,7 @@ void Search::finish(int number, Verdict verdict, int same_as, double seconds) {
   attempt.verdict = std::move(verdict);
   attempt.same_as = same_as;
   attempt.seconds = seconds;
-  const double money = request_.cost ? request_.cost(attempt.usage) : 0;
-  history_.finish(std::move(attempt), money);
+  history_.finish(std::move(attempt));
   finished_.push_back(number);
 }
 

@@ -66,7 +66,10 @@ class Search {
   Status resume_one(const Json& event);
   void begin_extension();
   Status begin(const Ask& ask);
-  void take_text(int number, std::string text, FinishReason finish, const Usage& usage);
+  Status check_asked(const Ask& ask) const;
+  double cost_of(const Usage& usage) const { return request_.cost ? request_.cost(usage) : 0; }
+  // Takes an answer of the model: its text, why it ended, its tokens and its cost.
+  void take_answer(int number, Attempt answer);
   // Queues the kernel for the judge. If an equal kernel is being judged, it waits for that verdict.
   Status queue_kernel(int number);
   Status conclude(int number, Verdict verdict, int same_as);

@@ -46,8 +46,7 @@ class StrategiesTest : public ::testing::Test {
     history_.finish({.ask = ask,
                      .text = ask.kind == AskKind::ideas ? kernel : "answer " + kernel,
                      .kernel = ask.kind == AskKind::ideas ? "" : kernel,
-                     .verdict = std::move(verdict)},
-                    0);
+                     .verdict = std::move(verdict)});
   }
   std::vector<int> parents() const {
     std::vector<int> all;
@@ -204,7 +203,7 @@ class MessagesTest : public StrategiesTest {
   void answered(Verdict verdict, const std::string& kernel) {
     const Ask ask{.number = static_cast<int>(history_.asks().size())};
     history_.begin(ask);
-    history_.finish({.ask = ask, .text = "", .kernel = kernel, .verdict = std::move(verdict)}, 0);
+    history_.finish({.ask = ask, .text = "", .kernel = kernel, .verdict = std::move(verdict)});
   }
   SearchConfig config_;
   Prompting prompting_{.prompt = {{text::Role::user, "the task"}}};

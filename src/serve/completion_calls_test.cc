@@ -101,7 +101,10 @@ TEST(CompletionCalls, NameTheMemberAtFault) {
   EXPECT_THAT(refusal("/v1/prompts", R"({"tasks": [{"source": 1}]})"), HasSubstr("source"));
   EXPECT_THAT(refusal("/v1/prompts", R"({"tasks": [], "style": "long"})"), HasSubstr("style"));
   EXPECT_THAT(refusal("/v1/rewards", R"({"answers": [{"verdct": {}}]})"), HasSubstr("verdict"));
-  Json answer = {{"verdict", accepted()}, {"weights", {{"sped", 1}}}};
+  Json answer = {{"verdict", accepted()}, {"weights", {{"speed", 1e308}}}};
+  EXPECT_THAT(refusal("/v1/rewards", Json{{"answers", {answer}}}.dump()),
+              HasSubstr("must lie between 0 and"));
+  answer = {{"verdict", accepted()}, {"weights", {{"sped", 1}}}};
   EXPECT_THAT(refusal("/v1/rewards", Json{{"answers", {answer}}}.dump()), HasSubstr("'speed'"));
   answer = {{"verdict", accepted()}, {"completion", kWhole}, {"weights", {{"similarity", 1}}}};
   answer["solution"] = std::string(65'537, 'x');

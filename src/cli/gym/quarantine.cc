@@ -57,7 +57,7 @@ Status add(const QuarantineOptions& options) {
            ? fmt::format(" on {}", reply.value("host", ""))
            : std::string(
                  " (no worker has announced it: is this its UUID, as in `gym status --json`?)"),
-       counted(jobs, "job") + (jobs == 1 ? " is" : " are"));
+       counted_are(jobs, "job"));
   return ok();
 }
 

@@ -33,12 +33,11 @@ std::string queue_text(const Json& status) {
     waiting += count;
     if (count > 0) parts.push_back(fmt::format("{} {}", count, priority));
   }
-  std::string text = counted(waiting, "job");
-  text += waiting == 1 ? " waits" : " wait";
+  std::string text = counted_are(waiting, "job") + " waiting";
   if (!parts.empty()) text += fmt::format(" ({})", fmt::join(parts, ", "));
   const std::int64_t running = number(status, "running");
   return text + fmt::format(", {} {} being judged; at most {} may be unfinished\n", running,
-                            running == 1 ? "is" : "are", counted(number(status, "limit"), "job"));
+                            are_for(running), counted(number(status, "limit"), "job"));
 }
 
 // "sm_90" and "gpu" say less than the GPU's name, which is the last class.
@@ -73,8 +72,8 @@ std::string verdicts_text(const Json& status) {
   std::string text;
   if (!parts.empty()) text = fmt::format("verdicts since its start: {}\n", fmt::join(parts, ", "));
   if (const std::int64_t again = number(status, "judged_again"); again > 0)
-    text += fmt::format("{} judged again because of a GPU in quarantine\n",
-                        counted(again, "job") + (again == 1 ? " was" : " were"));
+    text +=
+        fmt::format("{} judged again because of a GPU in quarantine\n", counted_were(again, "job"));
   return text;
 }
 

@@ -112,7 +112,7 @@ Result<ApiAddress> parse_api_url(std::string_view url) {
   const std::size_t host = scheme + 3, slash = url.find('/', host);
   ApiAddress address{.origin = std::string(url.substr(0, slash)),
                      .path = slash == std::string_view::npos ? "" : std::string(url.substr(slash))};
-  if (address.origin.size() == host || address.path.find_first_of("?#") != std::string::npos)
+  if (address.origin.size() == host || url.find_first_of("?#") != std::string_view::npos)
     return refused();
   for (const char each : url)
     if (each <= ' ' || each > '~' || each == '@') return refused();

@@ -120,8 +120,9 @@ TEST(ParseApiUrl, AddsTheUsualPath) {
   const auto deep = parse_api_url("https://host/openai/v1/");
   ASSERT_TRUE(deep.has_value());
   EXPECT_EQ(deep->path, "/openai/v1");
-  for (const char* other : {"", "host:80", "ftp://host", "http://", "http://u:p@host",
-                            "http://host/v1?a=b", "http://ho st"})
+  for (const char* other :
+       {"", "host:80", "ftp://host", "http://", "http://u:p@host", "http://host/v1?a=b",
+        "http://host?a=b", "http://host#a", "http://ho st"})
     EXPECT_FALSE(parse_api_url(other).has_value()) << other;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gym/compare/about_times.h"
+#include "gym/compare/value_kind.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::compare {
@@ -69,7 +70,7 @@ struct ExactBudget {
   double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
 };
 
-ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
+ExactBudget budget_from(Values reference, Values exact, const CompareOptions& how) {
   double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
     if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
@@ -78,12 +79,11 @@ ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
     square_sum += exact[k] * exact[k];
     own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
   }
-  const double rms = std::sqrt(square_sum / std::max(1.0, finite));
+  const double rms = std::sqrt(square_sum / std::max(1.0, finite)), t = how.tolerance.value;
   return {.exact = exact,
-          .scale = tolerance.value,
-          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error),
-          .usable = own_error <=
-                    kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
+          .scale = t,
+          .slack = kToleranceRules.budget_slack(t, rms, own_error, how.final_scale),
+          .usable = own_error <= kToleranceRules.usable_share_of(how.tolerance.widest) * t * rms};
 }
 
 // Returns the root mean square of the finite values.
@@ -230,7 +230,10 @@ class TreeComparison {
 
   std::optional<VerdictError> compare(const plan::Value& got, const plan::Value& expected,
                                       const std::string& path) {
-    if (got.data.index() != expected.data.index()) return structure(path, "is of another kind");
+    if (got.data.index() != expected.data.index())
+      return wrong(ErrorClass::wrong_structure,
+                   fmt::format("{} is {}, but the reference's is {}", named(path), kind_of(got),
+                               kind_of(expected)));
     if (const auto* tensor = std::get_if<plan::TensorRef>(&expected.data))
       return leaf(std::get<plan::TensorRef>(got.data).index, tensor->index, path);
     if (const auto* list = std::get_if<plan::List>(&expected.data))
@@ -266,7 +269,10 @@ class TreeComparison {
   std::optional<VerdictError> items(const std::vector<plan::Value>& got,
                                     const std::vector<plan::Value>& expected,
                                     const std::string& path) {
-    if (got.size() != expected.size()) return structure(path, "has another length");
+    if (got.size() != expected.size())
+      return wrong(ErrorClass::wrong_structure,
+                   fmt::format("{} has {} items, but the reference's has {}", named(path),
+                               got.size(), expected.size()));
     for (std::size_t k = 0; k < got.size(); ++k)
       if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", path, k))) return error;
     return std::nullopt;
@@ -337,7 +343,7 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
   ExactBudget budget;
   if (oracle.defined()) {
     exact = as_doubles(oracle);
-    budget = budget_from(values_of(expected), values_of(exact), comparison.tolerance);
+    budget = budget_from(values_of(expected), values_of(exact), comparison);
   }
   return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
 }
@@ -383,7 +389,8 @@ double tolerance_extension_of(const at::Tensor& candidate, const at::Tensor& ref
   if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
-  if (dtype == at::kFloat && budget_from(values_of(expected), values_of(exact), tolerance).usable)
+  if (dtype == at::kFloat &&
+      budget_from(values_of(expected), values_of(exact), {.tolerance = tolerance}).usable)
     return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);

@@ -87,6 +87,7 @@ struct CompareOptions {
   Tolerance tolerance = compare::tolerance_of(Precision::bits_32);
   double widened = 1;  // the tolerance is this factor times its type's tolerance
   AbsoluteUnit unit = AbsoluteUnit::one;
+  double final_scale = 1;  // of the budget's floor; see ToleranceRules::budget_slack
   // The tolerance extension that an earlier comparison found for the same reference (Numerics). An
   // element within it is right.
   double tolerance_extension = 0;

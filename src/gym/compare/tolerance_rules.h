@@ -73,9 +73,10 @@ struct ToleranceRules {
 
   // Returns the part of the budget that is the same for all elements. Each element adds tolerance *
   // |exact|. `rms` is the root mean square of the exact values, `own_error` the largest |reference
-  // - exact|.
-  constexpr double budget_slack(double tolerance, double rms, double own_error) const {
-    return tolerance * (rms + budget_floor) + own_error_factor * own_error;
+  // - exact|. `final_scale` multiplies the floor (plan/analysis/final_scale.h).
+  constexpr double budget_slack(double tolerance, double rms, double own_error,
+                                double final_scale = 1) const {
+    return tolerance * (rms + final_scale * budget_floor) + own_error_factor * own_error;
   }
 };
 

@@ -20,8 +20,8 @@ TEST(DeviceCode, CompilesWithoutAnyGpu) {
 
 TEST(DeviceCode, HasItsBudgetFromTheToleranceRules) {
   const std::string rule =
-      fmt::format("tolerance * (rms + {}) + {} * own_error", compare::kToleranceRules.budget_floor,
-                  compare::kToleranceRules.own_error_factor);
+      fmt::format("tolerance * (rms + final_scale * {}) + {} * own_error",
+                  compare::kToleranceRules.budget_floor, compare::kToleranceRules.own_error_factor);
   EXPECT_NE(device_source().find(rule), std::string::npos);
 }
 

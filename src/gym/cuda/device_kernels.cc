@@ -18,7 +18,7 @@ struct Terms {  // as in device_source.cc
   const void* raw;
   std::uint64_t count;
   double tolerance;
-  double unit, usable_share;
+  double unit, usable_share, final_scale;
   std::uint32_t filler, width;
 };
 struct Zones {
@@ -206,6 +206,7 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
               .tolerance = values.tolerance,
               .unit = values.unit,
               .usable_share = values.usable_share,
+              .final_scale = values.final_scale,
               .filler = values.filler,
               .width = values.width};
   auto parameters = addresses_of(got, expected, exact, budget, terms, mismatch);

@@ -36,6 +36,7 @@ struct ComparedValues {
   double unit = 1;
   // A budget needs a reference whose own error is at most this share of tolerance * rms(oracle).
   double usable_share = 0.1;
+  double final_scale = 1;     // of the budget's floor
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
   std::uint32_t width = 0;    // 0: unwritten elements cannot be recognised
   std::uint8_t filler = 0;

@@ -186,6 +186,7 @@ struct Terms {
   double tolerance;
   double unit;  // of its absolute part; negative: the reference's root mean square, at least 1
   double usable_share;
+  double final_scale;
   u32 filler, width;  // width of an element; 0: elements never hold the filler
 };
 
@@ -200,7 +201,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
   if (exact != nullptr && budget->one_finite == 0) {
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / known);
-    slack = budget_slack(t, rms, own);
+    slack = budget_slack(t, rms, own, terms.final_scale);
     usable = own <= terms.usable_share * t * rms;
   }
   double unit = terms.unit;

@@ -189,8 +189,9 @@ std::string tolerance_source() {
   constexpr compare::ToleranceRules rules = compare::kToleranceRules;
   return fmt::format(R"cuda(
 // compare::ToleranceRules::budget_slack.
-__device__ __forceinline__ double budget_slack(double tolerance, double rms, double own_error) {{
-  return tolerance * (rms + {}) + {} * own_error;
+__device__ __forceinline__ double budget_slack(double tolerance, double rms, double own_error,
+                                                double final_scale) {{
+  return tolerance * (rms + final_scale * {}) + {} * own_error;
 }}
 )cuda",
                      rules.budget_floor, rules.own_error_factor);

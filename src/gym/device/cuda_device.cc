@@ -355,6 +355,7 @@ compare::Mismatch CudaDevice::compare(const at::Tensor& candidate, const at::Ten
        .tolerance = comparison.tolerance.value,
        .unit = unit,
        .usable_share = compare::kToleranceRules.usable_share_of(comparison.tolerance.widest),
+       .final_scale = comparison.final_scale,
        .raw = candidate.const_data_ptr(),
        .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
        .filler = static_cast<std::uint8_t>(comparison.filler)},
@@ -404,7 +405,7 @@ bool is_surely_right(const cuda::JudgedValues& judged, const compare::CompareOpt
   const bool has_budget =
       how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
       below * own <= rules.usable_share_of(how.tolerance.widest) * tolerance * rms;
-  const double slack = rules.budget_slack(tolerance, rms, own);
+  const double slack = rules.budget_slack(tolerance, rms, own, how.final_scale);
   return !has_budget || judged.beyond <= below * slack;
 }
 

@@ -29,9 +29,11 @@ struct Ragged {
 struct Noise {};
 // Exchanges two values of a mask at one element in eight.
 struct Flips {};
-// Puts `numbers` in place of some elements, and all elements in ascending order.
+// Puts `numbers` in place of some elements, and all elements in ascending order. Each of those that are
+// `frequent` takes the place of about one element in sixteen.
 struct Sorted {
   std::vector<double> numbers = {};
+  std::vector<double> frequent = {};
   bool leaves_one_out = false;  // one of the drawn numbers no longer occurs
   bool fills_small = false;     // a tensor of few elements holds `numbers` alone
 };
@@ -121,15 +123,20 @@ struct SmallRows {
   bool rounds = false;                // first to bfloat16, so that a cast costs no digits
   std::optional<double> beside = {};  // the tensor stands beside another: factor of some other rows
 };
+// Multiplies rows by `factors` in turn, and leaves some as they are. Rows of one sign are among them, so
+// that sums and means are large too. Some slices get one factor for all their rows.
+struct LargeRows {
+  std::vector<double> factors = {};  // the largest comes first
+};
 
 }  // namespace pattern
 
-using Pattern =
-    std::variant<std::monostate, pattern::Uneven, pattern::Ragged, pattern::Noise, pattern::Flips,
-                 pattern::Sorted, pattern::Skewed, pattern::Extremes, pattern::Near,
-                 pattern::NearAll, pattern::Ties, pattern::Numbers, pattern::Grid,
-                 pattern::ScaledTies, pattern::Close, pattern::Truths, pattern::Ends,
-                 pattern::Specials, pattern::Whole, pattern::Listed, pattern::SmallRows>;
+using Pattern = std::variant<std::monostate, pattern::Uneven, pattern::Ragged, pattern::Noise,
+                             pattern::Flips, pattern::Sorted, pattern::Skewed, pattern::Extremes,
+                             pattern::Near, pattern::NearAll, pattern::Ties, pattern::Numbers,
+                             pattern::Grid, pattern::ScaledTies, pattern::Close, pattern::Truths,
+                             pattern::Ends, pattern::Specials, pattern::Whole, pattern::Listed,
+                             pattern::SmallRows, pattern::LargeRows>;
 
 // The change has three steps. First the pattern changes single elements, rows and slices. Then a
 // random share `kept` of the elements stays as it is, and the others are multiplied by `rest`. Then x

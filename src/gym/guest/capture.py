@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from . import device_properties, evaluation_mode, guards, memory, process_answers, streams, whole_operators
-from .errors import CaptureStop, describe, describe_exception
+from .errors import CaptureStop, begin, describe, describe_exception, first_stop, forget_stop
 from .kept_state import KeptState
 from .languages import LANGUAGES
 from .later_calls import LaterCalls
@@ -66,8 +66,8 @@ class Session:
             for language in LANGUAGES:
                 language.end_capture()
             memory.set_tensors(None)
-        if CaptureStop.first:
-            raise CaptureStop.first
+        if stopped := first_stop():
+            raise stopped
         return plan
 
     def phases(self):
@@ -95,14 +95,14 @@ class Session:
             plan["known"] = known
         if is_task:
             plan["input_names"] = input_names(model.forward, len(inputs))
-        if is_task and not CaptureStop.first:
+        if is_task and not first_stop():
             self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": streams.apart(plan["steps"])[0]}
         self.where = self.recorder.phase = "forward"
         state = KeptState(model, module)
         before = state.snapshot() if is_task else None
         later = LaterCalls(self.recorder, self.kernels, inputs, None if is_task else state, self.request["source"],
                            numbers_differ=self.request.get("first_call_only", False))
-        out = call(model, inputs)
+        out = self.call(model, inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
@@ -112,7 +112,7 @@ class Session:
         answer = {**plan, **{name: list(plan[name]) for name in ("tensors", "kernels", "steps")},
                   "outputs": outputs, "mutated_inputs": self.mutated(inputs),
                   "read_inputs": read_inputs(inputs, self.recorder)}
-        if CaptureStop.first:
+        if first_stop():
             return self.with_orders(answer)
         self.where = "forward"
 
@@ -124,7 +124,7 @@ class Session:
 
         def call_again(fresh):
             with process_answers.in_call(later.count - 1, {} if is_task else module.__dict__):
-                again = call(model, fresh)
+                again = self.call(model, fresh)
             self.refuse_emptied(again)
             return encode_outputs(again, self.recorder)
 
@@ -141,6 +141,14 @@ class Session:
             answer["in_eval_mode"] = True
         return self.with_orders(answer)
 
+    def call(self, model, inputs):
+        """Calls forward as a program may, of which the process's answers tell the call's number."""
+        if self.request["role"] == "task":
+            return call(model, inputs)
+        leaves = [leaf for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+        process_answers.set_versions(leaves, [process_answers.version_of_inputs()] * len(leaves))
+        return process_answers.from_below(lambda: call(model, inputs))
+
     @staticmethod
     def with_orders(plan):
         steps, orders = streams.apart(plan["steps"])
@@ -151,7 +159,7 @@ class Session:
         try:
             return later.check(*calls) is not None
         except CaptureStop:
-            CaptureStop.first = None
+            forget_stop()
             return True
 
     def with_second_call(self, plan, first_step, second):
@@ -340,7 +348,7 @@ def capture(request):
     session = None
     try:
         path = request.get("path") or f"{request['role']}.py"
-        CaptureStop.begin(path)
+        begin(path)
         register_source(request["source"], path)
         try:
             compile(request["source"], path, "exec")
@@ -352,7 +360,7 @@ def capture(request):
         return {"plan": session.run()}
     except BaseException as error:  # captured code may raise anything; the answer reports it
         where = session.where if session else "request"
-        described = describe_exception(CaptureStop.first or error, path, where)
+        described = describe_exception(first_stop() or error, path, where)
         if request.get("role") == "task":
             described["message"] += hint_at_hidden_files(error)
         if session and session.planned:

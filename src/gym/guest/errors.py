@@ -9,24 +9,49 @@ from .languages import LANGUAGES
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # what a terminal reads as a colour or a movement
 
 
+def register():
+    """Returns the functions that know the file that is being captured and the first CaptureStop since begin().
+
+    A candidate can catch a CaptureStop and change it, or its class. So what counts is kept here, as a tuple, where no
+    attribute leads to."""
+    path, first = "", None
+
+    def begin(new_path):
+        nonlocal path, first
+        path, first = new_path, None
+
+    def captured_path():
+        return path
+
+    def note(error_class, message, line):
+        nonlocal first
+        first = first or (str(error_class), str(message), line)
+
+    def first_stop():
+        """Returns the first CaptureStop, or None."""
+        return CaptureStop(*first) if first else None
+
+    def forget_stop():
+        nonlocal first
+        first = None
+    return begin, captured_path, note, first_stop, forget_stop
+
+
+begin, captured_path, note, first_stop, forget_stop = register()
+
+
 class CaptureStop(BaseException):
     """Ends a capture with an error class.
 
     It does not derive from `Exception`: a candidate's `try: ... except Exception:` must not hide that something cannot be
     captured. The first one counts even if a bare `except:` catches it or another thread raises it.
     """
-    path = ""     # the file that is being captured
-    first = None  # the first one since begin()
 
     def __init__(self, error_class, message, line=None):
         super().__init__(message)
         self.error_class, self.message = error_class, message
-        self.line = line_in(CaptureStop.path) if line is None else line
-        CaptureStop.first = CaptureStop.first or self
-
-    @staticmethod
-    def begin(path):
-        CaptureStop.path, CaptureStop.first = path, None
+        self.line = line_in(captured_path()) if line is None else line
+        note(error_class, message, self.line)
 
 
 def line_in(path, frame=None):

@@ -5,6 +5,8 @@ import json
 import socket
 import struct
 
+from .private import json_of, send_text
+
 MAX_FDS = 8
 PIECE = 16 << 20  # as in gym/referee/protocol/blocks.h
 
@@ -60,16 +62,11 @@ def write_block(connection, block):
         connection.sendall(piece)
 
 
-def json_of(value):
-    """Returns JSON that every reader takes: write_text() replaces half of a surrogate pair, which UTF-8 cannot hold, and an
-    escape would hide it from there."""
-    return json.dumps(value, ensure_ascii=False)
-
-
 def write(connection, value):
     write_text(connection, json_of(value))
 
 
 def write_text(connection, text):
-    payload = text.encode("utf-8", "replace")
-    connection.sendall(struct.pack("<I", len(payload)) + payload)
+    """Sends a text. It replaces half of a surrogate pair, which UTF-8 cannot hold. json_of() writes no escapes, which would hide
+    it from here."""
+    send_text(connection, text)

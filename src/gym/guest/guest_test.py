@@ -305,6 +305,22 @@ class Candidates(unittest.TestCase):
         unused = source.replace("with torch.cuda.stream(side):", "with torch.cuda.stream(here):").replace("== side != here", "!= side")
         self.assertNotIn("orders", capture_candidate(unused)["plan"])
 
+    def test_a_compile_error_names_the_line_of_the_call_that_cannot_be_compiled(self):
+        helper = "\n@triton.jit(noinline=True)\ndef helper(x):\n    return x * 2\n\n# One\n# Two\n# Three\n\n"
+        kernels = candidate_modules.KERNEL.replace("@triton.jit", helper + "@triton.jit", 1).replace(
+            "    tl.store(", "    there = helper(tl.arange(0, 16))\n    tl.store(", 1)
+        answer = capture_candidate(candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(16,)](x, y, n, self.scale, BLOCK=128)"), kernels))
+        self.assertEqual(answer["error"]["excerpt"], "there = helper(tl.arange(0, 16))", answer["error"])
+
+    def test_a_gluon_kernel_is_named_as_one(self):
+        gluon = ("from triton.experimental import gluon\nfrom triton.experimental.gluon import language as gl\n\n@gluon.jit\n"
+                 "def copies(x, y, BLOCK: gl.constexpr):\n    at = gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [4], [0]))\n"
+                 "    gl.store(y + at, gl.load(x + at))\n")
+        answer = capture_candidate(candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("copies[(1,)](x, y, 128)"), gluon + candidate_modules.KERNEL))
+        self.assertIn("Gluon kernels are not judged", answer["error"]["message"])
+
     def test_a_call_that_waits_for_other_streams_is_another_call(self):
         answer = capture_candidate(candidate_modules.candidate(
             "y = torch.empty_like(x)\nself.side.wait_stream(torch.cuda.current_stream())\nwith torch.cuda.stream(self.side):\n"

@@ -14,7 +14,7 @@ class Language(ABC):
     PACKAGE = ""  # the package that kernels import, such as "triton"
     CODE = ""     # the member that holds a kernel's code, in plans and in compile requests (gym/plan/kernel_language.h)
     MODULES = ()  # importing these modules imports everything that a capture needs from the environment
-    WATCHED_MODULES = ()  # a candidate must not replace what is in these modules
+    WATCHED_MODULES = ()  # nothing in these modules may change, not even for a while
 
     @abstractmethod
     def install(self):
@@ -23,10 +23,6 @@ class Language(ABC):
     @abstractmethod
     def warm_up(self, capture_sample):
         """Captures and compiles samples, before the zygote forks. `capture_sample` turns a request into a plan."""
-
-    @abstractmethod
-    def watched_classes(self):
-        """Returns the classes whose members a candidate must not replace."""
 
     @abstractmethod
     def environment(self, folder):

@@ -26,7 +26,6 @@ class OtherLanguage(Language):
     def __init__(self): self.calls = []
     def install(self): pass
     def warm_up(self, capture_sample): pass
-    def watched_classes(self): return ()
     def environment(self, folder): return {"OTHER_CACHE": f"{folder}/other"}
     def is_own_error(self, error): return isinstance(error, OtherError)
     def message_and_line(self, error, path): return f"other: {error}", 3

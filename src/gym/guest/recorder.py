@@ -4,6 +4,7 @@ It sits above FakeTensorMode, so no tensor has data. A recorder serves one captu
 """
 
 import base64
+import gc
 from contextlib import contextmanager
 
 import torch
@@ -21,17 +22,42 @@ from .values import encode
 STEPS = 16384             # as in docs/plan.md
 CONSTANT_BYTES = 4 << 20  # likewise
 aten = torch.ops.aten
-_facts = {}
+DETACH, LOCAL_SCALAR, LIFT_FRESH = aten.detach.default, aten._local_scalar_dense.default, aten.lift_fresh.default
+CONVOLUTION = aten.convolution.default
+
+
+class Facts:
+    """What the recorder knows of an operator. It was read when torch made the operator, before a candidate could change it."""
+
+    def __init__(self, func):
+        overload = func._overloadname
+        self.func, self.namespace = func, func.namespace
+        self.name = func._schema.name if overload in ("", "default") else f"{func._schema.name}.{overload}"
+        # The positions and names of the arguments that it writes to.
+        self.writes = [(i, a.name) for i, a in enumerate(func._schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+        self.views_in_place = torch.Tag.inplace_view in func.tags
+
+
+_facts = {}  # by the operator's id. An operator that has facts is never freed.
 
 
 def facts_about(func):
-    """Returns the operator's full name, and the positions and names of the arguments that it writes to."""
-    if func not in _facts:
-        overload = func._overloadname
-        name = func._schema.name if overload in ("", "default") else f"{func._schema.name}.{overload}"
-        _facts[func] = name, [(i, a.name) for i, a in enumerate(func._schema.arguments)
-                              if a.alias_info is not None and a.alias_info.is_write]
-    return _facts[func]
+    if id(func) not in _facts:
+        raise CaptureStop("tampering", "the file makes an operator of its own")
+    return _facts[id(func)]
+
+
+def install():
+    """Reads the facts of each operator that torch has made and will make, in the whole process."""
+    make = torch._ops.OpOverload.__init__
+
+    def made(self, *args, **kwargs):
+        make(self, *args, **kwargs)
+        _facts[id(self)] = Facts(self)
+    torch._ops.OpOverload.__init__ = made
+    for one in gc.get_objects():
+        if isinstance(one, torch._ops.OpOverload):
+            _facts[id(one)] = Facts(one)
 
 
 class Recorder(TorchDispatchMode):
@@ -96,30 +122,31 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        if self.paused or func.namespace in ("prim", "profiler"):
+        facts = facts_about(func)
+        if self.paused or facts.namespace in ("prim", "profiler"):
             return func(*args, **kwargs)
-        if func.namespace != "aten":
+        if facts.namespace != "aten":
             return self.run_registered(func, args, kwargs)
         if any(isinstance(leaf, torch.Tensor) and not isinstance(leaf, FakeTensor)
                for leaf in tree_leaves((args, kwargs))):
             args, kwargs = tree_map(self.as_fake, (args, kwargs))
-            if func is aten.lift_fresh.default:
+            if func is LIFT_FRESH:
                 return args[0]
-        if func is aten._local_scalar_dense.default:
+        if func is LOCAL_SCALAR:
             return self.read_scalar(args[0])
         if "generator" in kwargs:
             kwargs["generator"] = None  # a replay draws from its own generator
         kwargs.pop("pin_memory", None)
-        if func is aten.detach.default:
+        if func is DETACH:
             return self.detach(args[0])
-        if torch.Tag.inplace_view in func.tags:
+        if facts.views_in_place:
             self.separate(args[0])
         return self.record(func, args, kwargs)
 
     def detach(self, tensor):
         """Detaches a tensor without a step. Without gradients the result is the same tensor. torch detaches everything
         that a factory returns."""
-        out = aten.detach.default(tensor)
+        out = DETACH(tensor)
         self.tensors.by_id[id(out)] = self.index_of(tensor)
         self.tensors.alive.append(out)
         return out
@@ -131,7 +158,7 @@ class Recorder(TorchDispatchMode):
         self.add_step(aten="aten::alias", args=[{"t": before}], kwargs={}, outputs=[self.tensors.adopt(tensor)])
 
     def record(self, func, args, kwargs):
-        name, writes = facts_about(func)
+        name, writes = facts_about(func).name, facts_about(func).writes
         recorded_args = [encode(value, self.index_of) for value in args]
         recorded_kwargs = {key: encode(value, self.index_of) for key, value in kwargs.items()}
         try:
@@ -154,7 +181,7 @@ class Recorder(TorchDispatchMode):
         return out
 
     def laid_out(self, func, args, out):
-        if func is not aten.convolution.default:
+        if func is not CONVOLUTION:
             return out
         with self.pause():
             return as_on_a_device(args, out)

@@ -32,6 +32,14 @@ def integer(value):
     return {"i": value}
 
 
+def plain_number(value):
+    """Returns the number that Python holds for a value of a class that derives from int or float. C reads this number, whatever the
+    methods of the class say. Any other value is returned as it is."""
+    if type(value) in (int, float, bool):
+        return value
+    return int.__pos__(value) if isinstance(value, int) else float.__pos__(value) if isinstance(value, float) else value
+
+
 def encode(value, index_of):
     """Returns a value of the plan. `index_of` returns a tensor's index in the plan."""
     if isinstance(value, torch.Tensor):
@@ -41,11 +49,11 @@ def encode(value, index_of):
     if isinstance(value, bool):
         return {"b": value}
     if isinstance(value, (int, torch.SymInt)):
-        return integer(int(value))
+        return integer(plain_number(value) if isinstance(value, int) else int(value))
     if isinstance(value, float):
-        return {"f": number(value)}
+        return {"f": number(plain_number(value))}
     if isinstance(value, str):
-        return {"s": value}
+        return {"s": str.__str__(value)}
     if isinstance(value, (list, torch.Size)):
         return {"list": [encode(item, index_of) for item in value]}
     if isinstance(value, tuple):

@@ -26,7 +26,8 @@ def warm(thorough=True):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
     torch.set_num_threads(1)
-    from . import guards, own_operators, process_answers, virtual_gpu, whole_operators
+    from . import guards, own_operators, process_answers, recorder, virtual_gpu, whole_operators
+    recorder.install()
     virtual_gpu.install()
     whole_operators.install()
     for language in LANGUAGES:
@@ -34,9 +35,11 @@ def warm(thorough=True):
     own_operators.install()
     process_answers.install()
     guards.install()
-    if thorough:
-        for language in LANGUAGES:
+
+    def capture_samples():
+        for language in LANGUAGES if thorough else ():
             language.warm_up(captured)
+    guards.know_originals(capture_samples)
     gc.collect()
     gc.freeze()
 

@@ -33,7 +33,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tritonsmith_guest import frames, huge_pages, languages, worker
+from tritonsmith_guest import frames, huge_pages, languages, private, worker
 from tritonsmith_guest.jail import Jail, JailRefused
 
 CONTROL_FD = 3
@@ -114,7 +114,7 @@ class Zygote:
     def warm_up(self):
         warm = tempfile.mkdtemp(prefix="zygote-", dir=self.folders)
         os.environ.update(HOME=warm, TMPDIR=warm, **languages.environment(warm))
-        self.capture = importlib.import_module(self.config["capture_module"]).capture
+        self.reply_to = private.replier(importlib.import_module(self.config["capture_module"]).capture)
         self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
         self.warm_module.warm()
         if "numpy" in sys.modules:
@@ -215,7 +215,8 @@ class Zygote:
                                   "fork_ms": (forked - start) / 1e6, "jail_ms": milliseconds_since(forked)})
         if order["role"] == "compile":
             return worker.serve(connection, self.compile_kernel)
-        return capture_once(connection, self.capture)
+        self.reply_to(frames.read(connection), connection)
+        return 0
 
     def settle_in(self, folder):
         """Sets what must differ between guests: folders, and the seeds of the random generators."""
@@ -243,26 +244,8 @@ class Zygote:
         return profile
 
 
-def capture_once(connection, capture):
-    """Does all of a guest's work inside the jail: it reads one request and writes one reply. A reply is a header, followed
-    by the plan if there is one."""
-    request = frames.read(connection)
-    start = time.monotonic_ns()
-    try:
-        reply = capture(request)
-        plan = reply.pop("plan", None)
-        text = None if plan is None else frames.json_of(plan)
-    except BaseException as error:  # capture never raises, but a candidate may have broken Python's own modules
-        reply, text = {"error": {"class": "exception", "message": f"{type(error).__name__}: {error}"[:2000]}}, None
-    reply["capture_ms"] = milliseconds_since(start)
-    reply["plan_follows"] = text is not None
-    frames.write(connection, reply)
-    if text is not None:
-        frames.write_text(connection, text)
-    return 0
-
-
 def main():
+    vars(sys.modules["__main__"]).pop("zygote", None)  # a candidate can reach what the first module names
     control = socket.socket(fileno=CONTROL_FD)
     config = frames.read(control)
     zygote = Zygote(control, config)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "gym/compile/targets.h"
 #include "gym/cuda/lease_path.h"
@@ -93,9 +94,10 @@ Result<LocalJudgeConfig> without_gpus(LocalJudgeConfig config, std::span<const c
   if (held.empty()) return config;
   if (left.empty())
     return fail(
-        "no GPU of this host may judge: {} in quarantine (`tritonsmith gym quarantine list` says "
+        "no GPU of this host may judge: {} {} in quarantine (`tritonsmith gym quarantine list` "
+        "says "
         "why, and `clear` ends it)",
-        held.size() == 1 ? held.front() + " is" : fmt::format("{} are", fmt::join(held, ", ")));
+        fmt::join(held, ", "), are_for(std::ssize(held)));
   config.only_gpus = std::move(left);
   return config;
 }

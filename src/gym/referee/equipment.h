@@ -18,13 +18,14 @@
 
 namespace tritonsmith::gym::referee {
 
-// The kinds of inputs that a task's reference can take. Others make a device assertion fail, which
+// The kinds of inputs, and the counts of calls, that a task's reference can take. Others make a device assertion fail, which
 // ends the GPU's context (task_domain.h).
 struct TaskDomain {
   bool may_assert = false;
   // By perturbation, and by whether draws stay within bounds: whether the reference takes such
   // inputs.
   std::map<std::pair<trial::Perturbation, bool>, bool> takes;
+  std::map<std::int64_t, bool> takes_after_calls;  // by the number of calls that its counters hold
 };
 
 struct Equipment {

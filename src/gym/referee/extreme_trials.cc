@@ -93,6 +93,7 @@ bool says_nothing(const trial::TrialResult& result, trial::Perturbation kind,
       result.is_exact_known ? result.reference_error <= trial::kPreciseShare : row.moves_a_little;
   const bool is_finite = result.reference_is_finite || !finite_else || row.makes_specials;
   if (result.candidate_stop || result.breaks_down) return false;
+  if (result.is_undecided) return true;
   const bool is_chaos =
       row.only_overflow_counts || (row.spoils_scores && trial::decides_by_scores(task));
   return is_chaos || !(is_finite && is_precise);

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "gym/compare/compare.h"
-#include "gym/plan/analysis/plan_needs.h"
+#include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/plan/analysis/tensor_names.h"
 #include "gym/trial/perturb/input_changes.h"
 

@@ -1,7 +1,7 @@
 #include "gym/referee/lint_job.h"
 
+#include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/plan/analysis/eval_mode.h"
-#include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/lint.h"
 #include "gym/referee/task_domain.h"
 #include "gym/referee/trial_context.h"

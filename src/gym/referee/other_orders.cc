@@ -1,6 +1,6 @@
 #include "gym/referee/other_orders.h"
 
-#include "gym/plan/analysis/plan_needs.h"
+#include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
 #include "gym/trial/kernel_use.h"

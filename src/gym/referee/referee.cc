@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <ctime>
 
+#include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/plan/analysis/drawn_constants.h"
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/plan/analysis/named_epsilons.h"
-#include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/adequacy/measure.h"
 #include "gym/referee/calibrate.h"
 #include "gym/referee/equipment.h"

@@ -7,6 +7,9 @@ namespace tritonsmith::gym::referee {
 std::vector<trial::ElementValues> find_jumps(Equipment& equipment, trial::TrialConfig config,
                                              const trial::TrialResult& failed) {
   if (failed.few_wrong.empty() || failed.is_stopped()) return {};
+  auto confirmed =
+      trial::confirmed_by_exact(failed.few_wrong, failed.expected_there, failed.exact_there);
+  if (!confirmed.empty() || !trial::rounding_may_decide(config)) return confirmed;
   config.watch_launches = config.try_without_kernels = config.sample_factors = false;
   config.keeping = trial::StateKeeping::none;
   config.asked = &failed.few_wrong;

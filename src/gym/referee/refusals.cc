@@ -1,7 +1,7 @@
 #include "gym/referee/refusals.h"
 
 #include "gym/compare/compare.h"
-#include "gym/plan/analysis/plan_needs.h"
+#include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/referee/report_entries.h"
 #include "gym/replay/candidate_operators.h"
 #include "gym/tensors/scalar_type.h"

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "gym/plan/analysis/eval_mode.h"
+#include "gym/referee/counter_trials.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/other_orders.h"
 #include "gym/referee/reference_jumps.h"
@@ -160,7 +161,8 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
         context.python_reference == nullptr && !run_later_call(equipment, context, report))
       return false;
   }
-  const bool survives = run_extreme_trials(equipment, context, kernel_use, report);
+  const bool survives = run_extreme_trials(equipment, context, kernel_use, report) &&
+                        run_counter_trials(equipment, context, plain, report);
   if (equipment.cuda != nullptr) equipment.cuda->observe_with(nullptr);
   add_findings(report, trial::find_unused_kernels(context.candidate, kernel_use));
   add_findings(report, constants.findings());

@@ -6,26 +6,35 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-bool takes(Equipment& equipment, const trial::TrialConfig& config) {
+TaskDomain& domain_of(Equipment& equipment, const trial::TrialConfig& config) {
+  const auto [at, is_new] = equipment.domains.try_emplace(std::string(config.task_key));
+  if (is_new) at->second.may_assert = plan::analysis::may_assert_on_gpu(config.task);
+  return at->second;
+}
+
+trial::Answer ask(Equipment& equipment, const trial::TrialConfig& config) {
   constexpr std::chrono::nanoseconds patience = std::chrono::seconds(2);
   constexpr std::int64_t memory = std::int64_t{4} << 30;
-  const auto [at, is_new] = equipment.domains.try_emplace(std::string(config.task_key));
-  TaskDomain& domain = at->second;
-  if (is_new) domain.may_assert = plan::analysis::may_assert_on_gpu(config.task);
+  return trial::ask_reference({.task = config.task,
+                               .candidate = config.task,
+                               .secret = config.secret,
+                               .kind = config.kind,
+                               .within_bounds = config.within_bounds,
+                               .counters = config.counters,
+                               .calls_before = config.calls_before,
+                               .deadline = Deadline::after(patience),
+                               .memory_bytes = memory},
+                              *equipment.executor, equipment.device);
+}
+
+bool takes(Equipment& equipment, const trial::TrialConfig& config) {
+  TaskDomain& domain = domain_of(equipment, config);
   if (!domain.may_assert) return true;
   // If there is no time to ask, only inputs within the bounds of their draws are given.
   const auto [known, is_question] =
       domain.takes.try_emplace({config.kind, config.within_bounds}, config.within_bounds);
   if (!is_question) return known->second;
-  const trial::Answer answer =
-      trial::ask_reference({.task = config.task,
-                            .candidate = config.task,
-                            .secret = config.secret,
-                            .kind = config.kind,
-                            .within_bounds = config.within_bounds,
-                            .deadline = Deadline::after(patience),
-                            .memory_bytes = memory},
-                           *equipment.evaluator->executor, equipment.evaluator->device);
+  const trial::Answer answer = ask(*equipment.evaluator, config);
   if (answer != trial::Answer::unknown) known->second = answer == trial::Answer::takes;
   return known->second;
 }
@@ -40,6 +49,18 @@ std::optional<replay::Stop> refused_by_reference(Equipment& equipment,
   return replay::Stop{.error = {.error_class = ErrorClass::exception,
                                 .message = "PyTorch refuses the changed inputs"},
                       .fault = Fault::none};
+}
+
+bool takes_counts(Equipment& equipment, const trial::TrialConfig& config) {
+  const bool on_gpu = equipment.gpu != nullptr;
+  TaskDomain& domain = domain_of(equipment, config);
+  if (on_gpu && !domain.may_assert) return true;
+  if (on_gpu && equipment.evaluator == nullptr) return false;
+  const auto [known, is_question] =
+      domain.takes_after_calls.try_emplace(config.calls_before, false);
+  if (!is_question) return known->second;
+  const trial::Answer answer = ask(on_gpu ? *equipment.evaluator : equipment, config);
+  return known->second = answer == trial::Answer::takes;
 }
 
 }  // namespace tritonsmith::gym::referee

@@ -17,4 +17,9 @@ namespace tritonsmith::gym::referee {
 std::optional<replay::Stop> refused_by_reference(Equipment& equipment,
                                                  const trial::TrialConfig& config);
 
+// Says whether the reference takes the counts of calls with which such a trial begins (call_counters.h). A
+// count may be an index into memory that ends. On a CPU the reference always runs first, on a GPU only
+// if an assertion can fail.
+bool takes_counts(Equipment& equipment, const trial::TrialConfig& config);
+
 }  // namespace tritonsmith::gym::referee

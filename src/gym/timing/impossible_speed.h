@@ -6,7 +6,7 @@
 
 #include "data/finding.h"
 #include "gym/cuda/driver.h"
-#include "gym/plan/analysis/roofline.h"
+#include "gym/plan/analysis/cost/roofline.h"
 
 namespace tritonsmith::gym::timing {
 

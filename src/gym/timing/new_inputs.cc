@@ -55,7 +55,7 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
 // Returns the values that the reference also has where the candidate is wrong (trial/jumps.h). The
 // reference's outputs are those of its last run.
 std::vector<trial::ElementValues> jumps_on(
-    const TimedSides& sides, const tensors::TensorTable& tensors,
+    const TimedSides& sides, const tensors::TensorTable& tensors, const tensors::TensorTable& exact,
     const std::function<std::optional<replay::Stop>()>& bring_inputs) {
   const auto outputs = [&] {
     return trial::flat_outputs(sides.trial.task().outputs, sides.reference.replay().tensors());
@@ -64,8 +64,16 @@ std::vector<trial::ElementValues> jumps_on(
       trial::few_wrong_elements(trial::flat_outputs(sides.candidate.plan().outputs, tensors),
                                 outputs(), trial::comparison_of(sides.trial));
   if (wrong.empty()) return {};
+  const auto first = trial::values_at(wrong, outputs());
+  if (!exact.empty()) {
+    const auto in_float64 =
+        trial::values_at(wrong, trial::flat_outputs(sides.trial.task().outputs, exact));
+    if (auto confirmed = trial::confirmed_by_exact(wrong, first, in_float64); !confirmed.empty())
+      return confirmed;
+  }
+  if (!trial::rounding_may_decide(sides.trial.config)) return {};
   return trial::search_jumps(
-      wrong, trial::values_at(wrong, outputs()),
+      wrong, first,
       [&](const trial::Nudge& nudge) -> std::optional<std::vector<trial::ElementValues>> {
         if (bring_inputs()) return std::nullopt;
         for (const int input : trial::input_tensors(sides.trial.config.task))
@@ -101,10 +109,9 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if ((stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));
   wrong = compare_sides(sides, tensors, exact, {});
-  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps ||
-      !trial::rounding_may_decide(sides.trial.config))
+  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps)
     return wrong;
-  const auto adopted = jumps_on(sides, tensors, bring_inputs);
+  const auto adopted = jumps_on(sides, tensors, exact, bring_inputs);
   if (adopted.empty()) return wrong;
   if ((stop = bring_inputs()) || (stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));

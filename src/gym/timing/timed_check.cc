@@ -8,7 +8,9 @@
 #include <set>
 
 #include "gym/compare/compare.h"
+#include "gym/plan/analysis/final_scale.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/check_values.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/python_reference_answer.h"
 
@@ -75,6 +77,7 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides,
                                           const tensors::TensorTable& oracle,
                                           const Nearness& nearness) {
   Numerics ignored;
+  static_cast<void>(trial::take_order_of_ties(sides.trial, tensors, oracle));
   const bool is_coarse = nearness.coarseness > 0;
   compare::Tolerance tolerance = trial::tolerance_of(sides.trial);
   tolerance.value += 2 * nearness.coarseness;
@@ -85,6 +88,7 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides,
        .strides = sides.trial.config.strides,
        .tolerance = tolerance,
        .unit = is_coarse ? compare::AbsoluteUnit::output_size : compare::AbsoluteUnit::one,
+       .final_scale = plan::analysis::final_scale(sides.trial.config.task),
        .tolerance_extension = nearness.tolerance_extension,
        .device = sides.device.comparison()},
       ignored);

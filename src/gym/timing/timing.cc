@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
-#include "gym/plan/analysis/memory_peak.h"
-#include "gym/plan/analysis/roofline.h"
+#include "gym/plan/analysis/cost/memory_peak.h"
+#include "gym/plan/analysis/cost/roofline.h"
 #include "gym/timing/impossible_speed.h"
 #include "gym/timing/new_inputs.h"
 #include "gym/timing/sampling.h"

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "gym/compare/compare.h"
+#include "gym/compare/order_ties.h"
 #include "gym/cuda/fused_oracles.h"
+#include "gym/plan/analysis/returned_order.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
@@ -77,23 +79,77 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   return true;
 }
 
-// Tells the few elements that are wrong, so that the reference may be asked whether it jumps there.
-void note_few_wrong(const Sides& sides, const compare::CompareOptions& how, TrialResult& result) {
+// Returns how many elements of the outputs without rounding differ, such as indices.
+std::int64_t different_elements(const std::vector<at::Tensor>& some,
+                                const std::vector<at::Tensor>& others) {
+  std::int64_t count = 0;
+  for (std::size_t k = 0; k < std::min(some.size(), others.size()); ++k)
+    if (some[k].defined() && others[k].defined() && !at::isFloatingType(some[k].scalar_type()) &&
+        !some[k].is_complex() && some[k].sizes() == others[k].sizes())
+      count += some[k].ne(others[k]).sum().item<std::int64_t>();
+  return count;
+}
+
+// Tells the elements that are wrong, if they are few or if the reference in float64 has others there, too.
+void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
+                    const tensors::TensorTable& exact_table, TrialResult& result) {
+  constexpr std::int64_t times = 4;
   const TrialConfig& config = sides.config;
   if (!config.finds_jumps || config.adopted != nullptr || config.nudge.units != 0 ||
-      result.difference->error_class != ErrorClass::wrong_value || !rounding_may_decide(config))
+      result.difference->error_class != ErrorClass::wrong_value)
     return;
   try {
-    const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors());
-    result.few_wrong = few_wrong_elements(
-        flat_outputs(config.candidate.outputs, sides.candidate.tensors()), reference, how);
+    const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors()),
+               candidate = flat_outputs(config.candidate.outputs, sides.candidate.tensors());
+    result.few_wrong = few_wrong_elements(candidate, reference, how);
     result.expected_there = values_at(result.few_wrong, reference);
+    if (exact_table.empty()) return;
+    const auto exact = flat_outputs(sides.task().outputs, exact_table);
+    result.exact_there = values_at(result.few_wrong, exact);
+    const std::int64_t wrong = different_elements(candidate, reference);
+    result.is_undecided = wrong > 0 && wrong <= times * different_elements(exact, reference);
   } catch (const c10::OutOfMemoryError&) {
     result.few_wrong.clear();  // the values count as wrong
   }
 }
 
+bool are_comparable(const at::Tensor& got, const at::Tensor& expected, const at::Tensor& ranked,
+                    std::int64_t dimension) {
+  return got.defined() && expected.defined() && ranked.defined() &&
+         got.sizes() == expected.sizes() && got.scalar_type() == expected.scalar_type() &&
+         c10::isIntegralType(got.scalar_type(), false) && got.dim() == ranked.dim() &&
+         got.dim() > 0 && dimension >= -got.dim() && dimension < got.dim() && !ranked.is_complex();
+}
+
 }  // namespace
+
+bool take_order_of_ties(const Sides& sides, const tensors::TensorTable& candidate,
+                        const tensors::TensorTable& exact) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (ours.size() != theirs.size()) return true;
+  bool all_are_orders = true;
+  for (const plan::analysis::ReturnedOrder& order : plan::analysis::returned_orders(sides.task()))
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      if (ours[k] != order.output) continue;
+      const at::Tensor &got = tensors::tensor_at(candidate, theirs[k]),
+                       &ranked = tensors::tensor_at(sides.reference.tensors(), order.ranked);
+      const at::Tensor expected = tensors::tensor_at(sides.reference.tensors(), ours[k]);
+      if (!are_comparable(got, expected, ranked, order.dimension) || at::equal(got, expected))
+        continue;
+      all_are_orders =
+          all_are_orders && compare::are_orders(got, ranked, order.dimension).all().item<bool>();
+      const at::Tensor is_tie =
+          compare::names_equal_numbers(got, expected, ranked, order.dimension);
+      expected.copy_(at::where(is_tie, got, expected));
+      if (exact.empty()) continue;
+      const at::Tensor in_float64 = tensors::tensor_at(exact, ours[k]);
+      if (in_float64.defined() && in_float64.sizes() == got.sizes())
+        in_float64.copy_(at::where(is_tie, got, in_float64));
+    }
+  return all_are_orders;
+}
 
 void answer_question(Sides& sides, TrialResult& result) {
   result.reference_stop = await_reference(sides, std::move(result.reference_stop));
@@ -120,6 +176,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
   }
   if (is_right) return compared;
   if (config.adopted != nullptr) write_values(*config.adopted, sides, compared.exact);
+  const bool are_orders = take_order_of_ties(sides, sides.candidate.tensors(), compared.exact);
   measure_reference(sides, compared.exact, result);
   compared.how.widened = widen_tolerance(sides, compared.exact, result);
   compared.how.tolerance.value *= compared.how.widened;
@@ -129,7 +186,8 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
                                compared.how, result.numerics);
   if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
     compared.tolerance_extension = result.numerics.tolerance_extension;
-  if (result.difference) note_few_wrong(sides, compared.how, result);
+  if (result.difference) note_few_wrong(sides, compared.how, compared.exact, result);
+  result.is_undecided = result.is_undecided && are_orders;
   if (!result.difference && config.adopted != nullptr)
     result.findings.push_back(jump_note(*config.adopted));
   if (config.nudge.units != 0) {

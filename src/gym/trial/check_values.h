@@ -21,6 +21,12 @@ struct ComparedValues {
 ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
                               TrialResult& result);
 
+// Puts the indices of the candidate's tensors in place of the reference's, and of those in float64, where both
+// name equal numbers of the reference (compare/order_ties.h). Returns false if the candidate has a list that is
+// no order.
+bool take_order_of_ties(const Sides& sides, const tensors::TensorTable& candidate,
+                        const tensors::TensorTable& exact);
+
 // Answers TrialConfig::asked.
 void answer_question(Sides& sides, TrialResult& result);
 

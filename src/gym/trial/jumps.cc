@@ -373,6 +373,15 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
   return search.adopted();
 }
 
+std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
+                                              const std::vector<ElementValues>& first,
+                                              const std::vector<ElementValues>& exact) {
+  if (wanted.empty() || exact.empty()) return {};
+  JumpSearch search(wanted, first);
+  search.add(exact);
+  return search.adopted();
+}
+
 Finding jump_note(const std::vector<ElementValues>& adopted) {
   std::int64_t count = 0;
   for (const ElementValues& each : adopted) count += each.elements.numel();

@@ -104,6 +104,12 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask);
 
+// Returns the candidate's values where the reference has just these in float64, by the rules of JumpSearch.
+// Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong.
+std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
+                                              const std::vector<ElementValues>& first,
+                                              const std::vector<ElementValues>& exact);
+
 // Tells readers of a verdict at how many elements the adopted values stand.
 Finding jump_note(const std::vector<ElementValues>& adopted);
 

@@ -12,6 +12,7 @@
 #include "gym/plan/analysis/tensor_names.h"
 #include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
+#include "gym/trial/weights/call_counts.h"
 #include "gym/trial/weights/changeable_weights.h"
 #include "gym/trial/weights/weight_changes.h"
 #include "gym/trial/weights/weights.h"
@@ -68,6 +69,7 @@ std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared)
   const TrialConfig& config = sides.config;
   tensors::TensorTable &ours = sides.reference.tensors(), &theirs = sides.candidate.tensors();
   const auto pairs = match_weights({config.task, ours}, {config.candidate, theirs});
+  const auto counts = counts_after_calls(config.counters, config.calls_before, ours);
   const WeightChange change = config.weights.value_or(weight_change(config.kind));
   if (change != WeightChange::none) {
     Rng rng(sides.seed_of("weights"), "weights", 0);
@@ -77,6 +79,7 @@ std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared)
     if (!changeable.early.empty())
       if (auto stop = construct_candidate(sides, changeable.early)) return stop;
   }
+  set_counts(counts, ours);
   if (auto error = bind_weights(pairs, ours, theirs))
     return replay::Stop{.error = std::move(*error), .fault = Fault::candidate};
   for (const WeightPair& pair : pairs)

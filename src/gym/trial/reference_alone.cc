@@ -5,6 +5,7 @@
 #include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/prepare.h"
 #include "gym/trial/trial.h"
+#include "gym/trial/weights/call_counts.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -33,6 +34,8 @@ Answer ask_reference(const TrialConfig& config, language::KernelExecutor& execut
   auto stop = draw_task(sides);
   if (!stop) {
     change_inputs(sides);
+    tensors::TensorTable& tensors = sides.reference.tensors();
+    set_counts(counts_after_calls(config.counters, config.calls_before, tensors), tensors);
     stop = sides.reference.run(plan::Phase::forward);
   }
   if (!stop) return Answer::takes;

@@ -129,6 +129,7 @@ void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exa
         compare::compare_tensors(fmt::format("output {}", k), got, expected, exact, how, ignored);
     if (!difference) continue;
     result.difference = std::move(difference);
+    result.is_undecided = false;
     result.reference_is_finite = true;
     result.reference_error = error / tolerance_of(sides).value;
     return;

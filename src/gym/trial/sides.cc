@@ -4,6 +4,7 @@
 #include <array>
 
 #include "gym/compare/compare.h"
+#include "gym/plan/analysis/final_scale.h"
 #include "gym/plan/analysis/forward_facts.h"
 
 namespace tritonsmith::gym::trial {
@@ -66,6 +67,7 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .tolerance = tolerance_of(sides),
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,
+          .final_scale = plan::analysis::final_scale(sides.config.task),
           .fills = sides.fills,
           // A zero is as likely a result.
           .filler = sides.filler == tensors::Filler::zero ? tensors::Filler::nan : sides.filler,

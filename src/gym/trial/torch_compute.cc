@@ -248,6 +248,55 @@ std::string policy_that_allows(std::string_view op, const std::set<VendorKind>& 
   return "";
 }
 
+// Follows what a plan's forward makes of its inputs.
+class FromInputs {
+ public:
+  explicit FromInputs(const plan::Plan& plan) : plan_(plan) {
+    for (const plan::Value& input : plan.inputs) take(input);
+  }
+
+  // Returns whether the step reads the inputs, or what earlier steps made of them. Call it in order.
+  bool follow(const plan::PlanStep& step) {
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
+      const std::vector<plan::Value>& arguments = launch->choices.front().arguments;
+      const bool reads = reads_them(arguments);
+      if (reads)
+        for (const plan::Value& argument : arguments) take(argument);
+      return reads;
+    }
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr) return false;
+    std::vector<plan::Value> read = call->args;
+    for (const auto& [name, argument] : call->kwargs) read.push_back(argument);
+    if (!reads_them(read)) return false;
+    for (const int output : call->outputs) storages_.insert(storage_of(output));
+    if (plan::operators::writes_in_place(call->op))
+      for (const plan::Value& argument : call->args) take(argument);
+    return true;
+  }
+
+ private:
+  int storage_of(int index) const {
+    return index < 0 ? -1 : plan_.tensors.at(static_cast<std::size_t>(index)).storage;
+  }
+
+  void take(const plan::Value& value) {
+    std::vector<int> tensors;
+    plan::append_tensors(value, tensors);
+    for (const int index : tensors) storages_.insert(storage_of(index));
+  }
+
+  bool reads_them(const std::vector<plan::Value>& values) const {
+    std::vector<int> tensors;
+    for (const plan::Value& value : values) plan::append_tensors(value, tensors);
+    return std::ranges::any_of(tensors,
+                               [&](int index) { return storages_.contains(storage_of(index)); });
+  }
+
+  const plan::Plan& plan_;
+  std::set<int> storages_;
+};
+
 Finding torch_compute(const plan::PlanStep& step, std::string_view op, Policy policy,
                       const std::string& more) {
   return {.rule = "torch_compute",
@@ -265,12 +314,14 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
   if (policy == Policy::open) return;
   const std::set<VendorKind> kinds = vendor_kinds_of(reference);
   Arrangements arrangements(candidate);
+  FromInputs from_inputs(candidate);
   std::optional<ConstantMatrices> constants;
   if (policy == Policy::fused && !kinds.empty() && !multiplies_with_constants(reference))
     constants.emplace(matrices_of_candidate(candidate, reference));
   std::set<std::string_view> seen;
   for (const plan::PlanStep& step : candidate.steps) {
     if (step.phase != plan::Phase::forward) continue;
+    const bool reads_inputs = from_inputs.follow(step);
     if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
       arrangements.follow(*launch);
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
@@ -288,6 +339,8 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
     else if (plan::operators::only_arranges(call->op))
       if (const auto what = arrangements.computes(*call))
         more = fmt::format(": {}; policy open allows it", *what);
+    if (more && !reads_inputs)
+      *more += "; it reads no input of forward, so the constructor may compute it";
     if (more && seen.insert(call->op).second)
       findings.push_back(torch_compute(step, call->op, policy, *more));
   }
@@ -296,37 +349,10 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
 void find_torch_compute_of_first_call(const plan::Plan& candidate, const plan::Plan& reference,
                                       Policy policy, std::vector<Finding>& findings) {
   plan::Plan first = plan::first_call_of(candidate);
-  const auto storage_of = [&](int index) {
-    return index < 0 ? -1 : first.tensors.at(static_cast<std::size_t>(index)).storage;
-  };
-  std::set<int> from_inputs;  // storages
-  const auto take = [&](const plan::Value& value) {
-    std::vector<int> tensors;
-    plan::append_tensors(value, tensors);
-    for (const int index : tensors) from_inputs.insert(storage_of(index));
-  };
-  const auto reads_inputs = [&](const std::vector<plan::Value>& values) {
-    std::vector<int> tensors;
-    for (const plan::Value& value : values) plan::append_tensors(value, tensors);
-    return std::ranges::any_of(tensors,
-                               [&](int index) { return from_inputs.contains(storage_of(index)); });
-  };
-  for (const plan::Value& input : first.inputs) take(input);
+  FromInputs from_inputs(first);
   std::erase_if(first.steps, [&](const plan::PlanStep& step) {
-    if (step.phase != plan::Phase::forward) return false;
-    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
-      const std::vector<plan::Value>& arguments = launch->choices.front().arguments;
-      if (reads_inputs(arguments)) std::ranges::for_each(arguments, take);
-      return false;
-    }
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    if (call == nullptr) return false;
-    std::vector<plan::Value> read = call->args;
-    for (const auto& [name, argument] : call->kwargs) read.push_back(argument);
-    if (!reads_inputs(read)) return true;
-    for (const int output : call->outputs) from_inputs.insert(storage_of(output));
-    if (plan::operators::writes_in_place(call->op)) std::ranges::for_each(call->args, take);
-    return false;
+    return step.phase == plan::Phase::forward && !from_inputs.follow(step) &&
+           std::holds_alternative<plan::AtenCall>(step.action);
   });
   find_torch_compute(first, reference, policy, findings);
 }

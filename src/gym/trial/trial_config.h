@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gym/plan/analysis/call_counters.h"
 #include "gym/replay/replay.h"
 #include "gym/trial/element_values.h"
 #include "gym/trial/perturb/candidate_numbers.h"
@@ -49,6 +50,9 @@ struct TrialConfig {
   Nudge nudge = {};                     // also moves inputs
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
+  // The counters of the task's calls begin as after `calls_before` calls. Null: as the constructor left them.
+  const std::vector<plan::analysis::CallCounter>* counters = nullptr;
+  std::int64_t calls_before = 0;
   const CandidateNumbers* numbers = nullptr;  // those in the candidate's code; null: not used
   replay::Choices choices;                    // the configs of tuned launches
   language::ProgramOrder order = {};

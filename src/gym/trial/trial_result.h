@@ -50,9 +50,12 @@ struct TrialResult {
   // The candidate's errors (weakness.h), where a wrong value may show a weak algorithm, or where
   // inputs were nudged.
   std::optional<OutputErrors> errors;
-  // The few wrong elements with the candidate's values, and with the reference's. Only known with
-  // TrialConfig::finds_jumps.
-  std::vector<ElementValues> few_wrong, expected_there;
+  // The few wrong elements with the candidate's values, with the reference's, and with those of the
+  // reference in float64, if there is one. Only known with TrialConfig::finds_jumps.
+  std::vector<ElementValues> few_wrong, expected_there, exact_there;
+  // Indices, codes or truth values are wrong, but the reference itself gives others in float64, at a
+  // quarter as many elements at least.
+  bool is_undecided = false;
   std::vector<ElementValues> answer;   // to TrialConfig::asked
   bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs

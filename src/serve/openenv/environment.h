@@ -38,6 +38,7 @@ class KernelEnvironment {
 
   // Begins an episode. Returns {"observation", "reward", "done"}.
   OrError<Json> reset(const Json& options);
+  bool has_episode() const { return task_.has_value(); }
   // Begins a turn. Returns its observation if it needs no judge.
   OrError<std::optional<Json>> begin_step(const Json& action);
   bool is_judging() const { return job_.has_value(); }

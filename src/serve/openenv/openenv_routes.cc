@@ -91,6 +91,8 @@ HttpReply step(Episodes& episodes, const HttpCall& call) {
   const auto episode = episodes.find(key_of(call, id));
   if (!episode) return unknown_episode();
   const std::lock_guard lock(episode->mutex);
+  // Its only resets may have been refused. Status 503 would make the client repeat the step.
+  if (!episode->environment.has_episode()) return unknown_episode();
   auto ended = episode->environment.begin_step((*body)["action"]);
   while (ended && !*ended) ended = episode->environment.await_step(std::chrono::seconds(1));
   return ended ? json_reply(200, **ended) : error_reply(ended.error());

@@ -161,6 +161,13 @@ TEST_F(OpenEnvTest, KeepsEpisodesApartWithoutAConnection) {
   EXPECT_EQ(http("POST", "/reset", "[]").status, 422);
 }
 
+TEST_F(OpenEnvTest, KnowsNoEpisodeWhoseResetWasRefused) {
+  EXPECT_EQ(http("POST", "/reset", R"({"problem_id": "none"})").status, 422);
+  EXPECT_EQ(http("POST", "/step", R"({"action": {"code": "x"}})").status, 404);
+  EXPECT_EQ(http("POST", "/reset").status, 200);
+  EXPECT_EQ(http("POST", "/step", R"({"action": {"code": "x"}})").status, 200);
+}
+
 TEST_F(OpenEnvTest, RepliesThatItIsUnavailableForAFaultOfOurs) {
   verdict_for = [](const gym::api::JudgeJob&) {
     Verdict verdict;

@@ -12,15 +12,14 @@ Nothing follows if Python fails in such a call, because the decision may be one 
 import ast
 import collections
 import contextlib
-import itertools
 import time
 import types
 import warnings
 
-from .errors import CaptureStop
+from .errors import CaptureStop, forget_stop
 from .guards import Watch
-from .kept_state import module_of
 from .set_forward import put
+from .value_tokens import ATOMS, ValueTokens, plain
 
 CALLS = 24           # are watched
 CALLS_BEHIND = 6     # are watched behind an inverted decision
@@ -30,10 +29,6 @@ INVERSIONS = 200     # at most
 SECONDS = 1.5        # of the processor
 EVALUATIONS = 50_000  # of decisions in one call: an inverted decision may leave a loop without an end
 NOTE, DECIDE = "the judge notes", "the judge decides"
-ELEMENTS, INNER = 1024, 3  # of what decides, so many elements are looked at, and so deep
-ATOMS = (int, float, str, bytes, bool, complex, type(None))
-SEQUENCES = (tuple, list, set, frozenset, collections.deque, bytearray)
-FRAMES = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame"}
 
 
 class EndlessCall(Exception):
@@ -135,31 +130,15 @@ class Marked(ast.NodeTransformer):
 class Watcher:
     """What the marked code tells in one call."""
 
-    def __init__(self, inverted=(), may_be_endless=False):
+    def __init__(self, tokens, inverted=(), may_be_endless=False):
+        self.tokens = tokens
         self.inverted, self.left = set(inverted), EVALUATIONS if may_be_endless else float("inf")
         self.values = collections.defaultdict(list)  # number of a decision -> what was noted since it was last taken
         self.taken = collections.defaultdict(list)   # number of a decision -> (how it ended, what was noted), in order
-        self.alive = []                              # so that no two objects of a call have one id
 
     def note(self, number, value):
-        self.values[number].append(self.token(value))
+        self.values[number].append(self.tokens.token(value))
         return value
-
-    def token(self, value, depth=0):
-        value = plain(value)
-        kind = type(value)
-        if kind in ATOMS:
-            return value if value == value else "nan"
-        if module_of(kind).startswith("torch"):
-            return str(kind)
-        self.alive.append(value)
-        frame = getattr(value, FRAMES[kind]) if kind in FRAMES else None
-        if frame is not None:
-            kind, value = dict, dict(frame.f_locals)
-        if depth == INNER or kind not in SEQUENCES and kind is not dict:
-            return id(value)
-        parts = itertools.chain.from_iterable(dict.items(value)) if kind is dict else value
-        return len(value), *(self.token(each, depth + 1) for each in itertools.islice(parts, ELEMENTS))
 
     def decide(self, number, value):
         self.left -= 1
@@ -168,16 +147,10 @@ class Watcher:
         value = plain(value)
         if type(value) not in ATOMS:
             return value
-        noted = tuple(self.values.pop(number, ())) or (self.token(value),)
+        noted = tuple(self.values.pop(number, ())) or (self.tokens.token(value),)
         position = len(self.taken[number])
         self.taken[number].append((bool(value), noted))
         return not value if (number, position) in self.inverted else value
-
-
-def plain(value):
-    """Returns the Python number that a number of NumPy is, and any other value as it is."""
-    is_number = module_of(type(value)) == "numpy" and not hasattr(type(value), "__len__") and hasattr(type(value), "item")
-    return value.item() if is_number else value
 
 
 def functions_of(names):
@@ -228,7 +201,8 @@ class Decisions:
         marked, self.lines = marked_code(tree, path, lambda number, value: self.watcher.note(number, value),
                                          lambda number, value: self.watcher.decide(number, value))
         self.codes = dict(zip(codes_of(plain), codes_of(marked)))
-        self.watcher = Watcher()
+        self.tokens = ValueTokens(())
+        self.watcher = Watcher(self.tokens)
         self.end, self.inversions = time.process_time() + SECONDS, 0
 
     def run(self):
@@ -244,6 +218,7 @@ class Decisions:
     def change_functions(self):
         """Gives the file's functions the marked code. Returns them with their own code, and the module's state."""
         snapshot, changed = self.state.snapshot(), []
+        self.tokens = ValueTokens(self.state.alive)
         functions = {id(each): each for each in (*snapshot.functions, *functions_of(self.state.names))}
         for function in functions.values():
             code = self.codes.get(function.__code__)
@@ -300,13 +275,14 @@ class Decisions:
     def call(self, inverted, has_inverted):
         """Returns how the call differs from the one before, or None, and what it told. After an inverted decision a call may fail, and
         then tells nothing. Without one it may not, since the marked code does what the plain code does."""
-        self.watcher = watcher = Watcher(inverted, may_be_endless=has_inverted)
+        self.tokens.begin_call()
+        self.watcher = watcher = Watcher(self.tokens, inverted, may_be_endless=has_inverted)
         try:
             return self.call_again(may_repeat_first=bool(inverted)), watcher
         except CaptureStop as stopped:
             if not has_inverted or isinstance(stopped.__context__, CaptureStop):
                 raise
-            CaptureStop.first = None
+            forget_stop()
             return None, None
 
     def explained(self, found, inverted):

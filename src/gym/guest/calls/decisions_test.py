@@ -60,6 +60,8 @@ RARE = {
     "the clock": ("pass", "pass", "int(time.time()) % 100_003 == 5"),
     "not": ("self.s = 1", "self.s = self.s * 48271 % 2147483647", "not self.s % 30011"),
     "a number of NumPy": ("self.s = np.int64(1)", "self.s = self.s * 48271 % 2147483647", "self.s % 30011 == 17"),
+    "what an object of the call holds": ("self.s = 1", "self.s = self.s * 48271 % 2147483647", "any(map((77).__eq__, {self.s: 1}.keys()))"),
+    "what a closure of the call holds": ("self.s = 1", "self.s = self.s * 48271 % 2147483647; s = self.s", "any(map(lambda n: s % 30011 == n, (17,)))"),
     "a value where none is": ("self.s = 1", "self.s = self.s * 48271 % 2147483647", "{77: True}.get(self.s)"),
 }
 # Ways to act upon a condition.
@@ -88,6 +90,13 @@ HONEST = {
     "bytes that are viewed": ("self.bytes, self.n = bytearray(8), 0; self.view = memoryview(self.bytes)",
                               "self.n += 1; self.bytes[self.n % 8] = self.n % 256\n        if self.n > 10_007:\n            self.n = 0"),
     "many decisions in a call": ("self.n = 0", "self.n += 1\n        total = sum(k for k in range(60_000) if k % 7 == self.n % 5)"),
+    "a table with a function that each call makes": ("self.n = 0", "self.n += 1; options = {'N': 16, 'grid': lambda m: (x, programs)}\n"
+                                                    "        if options['N'] % 8 or len(options) > 9:\n            programs = 1"),
+    "a question about each of some sizes": ("self.n = 0", "self.n += 1\n        if any(size > 4096 for size in x.shape):\n            programs = 1"),
+    "an object that each call makes": ("self.n = 0", "self.n += 1; options = collections.Counter(BLOCK=16)\n"
+                                      "        if isinstance(options, list) or any(map(options.get, ('WARPS', 'STAGES'))):\n            programs = 1"),
+    "an array that each call makes": ("self.n = 0", "self.n += 1; sizes = np.array(x.shape)\n"
+                                     "        if np.prod(sizes) > 4096:\n            programs = 1"),
     "a text": ("self.text = ''", "self.text += '.'\n        if len(self.text) > 3000:\n            self.text = ''"),
 }
 

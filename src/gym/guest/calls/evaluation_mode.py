@@ -7,7 +7,7 @@ told the same. A task whose batch norms train keeps its mode, because a kernel f
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from .errors import CaptureStop
+from .errors import forget_stop
 from .tensors import LIMIT
 
 
@@ -38,6 +38,6 @@ def has_no_draws(recorder, model, steps, call_again):
         return False
     finally:
         recorder.steps = recorded
-        CaptureStop.first = None
+        forget_stop()
         for module, training in modules:
             module.training = training

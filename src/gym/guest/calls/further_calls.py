@@ -12,7 +12,7 @@ import time
 
 from . import process_answers
 from .decisions import decisions_of
-from .errors import CaptureStop
+from .errors import CaptureStop, forget_stop
 from .kept_state import in_words
 from .set_forward import Container, Iterators, Number
 
@@ -76,13 +76,13 @@ class FurtherCalls:
 
     def run(self, steps):
         """Returns how a call differs from the one before, as an error, or None. `steps` is the number of steps of a call."""
-        asks_time = process_answers.asks_time()
-        if not asks_time and not self.states[0].may_differ(self.states[1]):
+        asks = process_answers.asks()
+        if not asks and not self.states[0].may_differ(self.states[1]):
             return None
         for call in range(calls_of(steps)):
             if found := self.call_again():
                 return self.explained(found)
-            if call < WATCHED and not asks_time:
+            if call < WATCHED and not asks:
                 now = self.state.snapshot()
                 if any(not earlier.may_differ(now) for earlier in self.states):
                     return None
@@ -150,7 +150,7 @@ class FurtherCalls:
         except CaptureStop as stopped:
             if isinstance(stopped.__context__, CaptureStop):
                 raise
-            CaptureStop.first = None  # Python failed, and no calls may lead to this state
+            forget_stop()  # Python failed, and no calls may lead to this state
         except Exception:  # something of the file would not be set
             pass
         return None

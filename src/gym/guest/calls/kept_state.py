@@ -267,6 +267,8 @@ class KeptState:
             found.tokens.append(value.initial_seed())
         elif issubclass(kind, types.ModuleType) or module_of(kind).startswith("tritonsmith_guest"):
             found.tokens.append(id(value))
+        elif any(value is stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
+            found.tokens.append(id(value))  # every logger holds them; they are pipes, which have no position
         elif issubclass(kind, FIXED):
             found.tokens.append(str(value) if kind is torch.device else id(value))
         elif issubclass(kind, type):

@@ -98,7 +98,7 @@ class Counting(unittest.TestCase):
     def setUp(self):
         self.dice = random.Random(f"calls {self.id()}")
         # Inverted decisions (decisions_test.py) would find most of these, and refuse conditions here that never come true.
-        for owner, name, value in ((further_calls, "decisions_of", lambda *all: None), (guards.Watch, "check_integrity", None)):
+        for owner, name, value in ((further_calls, "decisions_of", lambda *all: None), (guards.Watch, "put_back", None)):
             replaced = mock.patch.object(owner, name, value)
             replaced.start()
             self.addCleanup(replaced.stop)

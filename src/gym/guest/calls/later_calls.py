@@ -6,16 +6,19 @@ graph by `data_ptr()`. Its second call, on inputs elsewhere, repeats the first, 
 replays. Then the plan holds the first call and the third.
 
 A module whose Python keeps something that changes from call to call, such as a count, is called further times (further_calls.py).
+A module that asks for versions of tensors is called twice more, as if an optimizer had written to its weights.
 """
 
 import torch
 from torch.utils._pytree import tree_leaves
 
-from .errors import CaptureStop
+from . import process_answers
+from .errors import CaptureStop, forget_stop
 from .further_calls import FurtherCalls, calls_of
 from .graphs import tensors_in
 from .repetition import Repetition
 
+WRITES = 41  # that an optimizer makes to each weight between two calls
 
 class Call:
     """One call of forward: its inputs, its steps, and what it returned as a value of the plan."""
@@ -40,6 +43,12 @@ def renumbered(value, numbers):
                 else [numbers.get(index, index) for index in inner] if key == "outputs" else renumbered(inner, numbers)
                 for key, inner in value.items()}
     return [renumbered(inner, numbers) for inner in value] if isinstance(value, list) else value
+
+
+def launches_of(call):
+    """Returns the kernels, grids and numbers of a call's launches."""
+    return [[(choice["kernel"], choice["grid"], [value for value in choice["arguments"] if "t" not in value]) for choice in step["launch"]]
+            for step in call.steps if "launch" in step]
 
 
 class LaterCalls:
@@ -89,6 +98,8 @@ class LaterCalls:
         if found := FurtherCalls(self.state, self.states[-2:], call_once, self.source, self.recorder.path).run(len(last.steps)):
             raise found
         self.see_all_workspaces(call_once, len(last.steps))
+        if process_answers.asks_versions():
+            self.see_written_weights(last, inputs, call_again)
 
     def repeats_first(self, call):
         """Whether the call takes the steps of the first one, as a module does that sets something up if its count is 1."""
@@ -106,6 +117,25 @@ class LaterCalls:
                                   "keep fewer", 0)
             calls -= 1
             if found := call_once():
+                raise found
+
+    def see_written_weights(self, last, inputs, call_again):
+        """Calls twice after the weights got other versions. A module may make anew what it keeps of them, but its launches are those
+        of the last call. A module may also refuse such weights."""
+        weights = (*self.state.model.parameters(), *self.state.model.buffers())
+        process_answers.set_versions(weights, [weight._version + WRITES for weight in weights])
+        call = last
+        for _ in range(2):
+            try:
+                call, found = self.next_call(call, inputs, call_again)
+            except CaptureStop as stopped:
+                if isinstance(stopped.__context__, CaptureStop):
+                    raise
+                forget_stop()
+                return
+            following = iter(launches_of(call))
+            if found and not all(launch in following for launch in launches_of(last)):
+                found.message += "; so it is after its weights were written to"
                 raise found
 
     def repeated(self, third, inputs, call_again):

@@ -16,7 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from . import streams
-from .errors import CaptureStop, line_of, text_of
+from .errors import CaptureStop, first_stop, forget_stop, line_of, text_of
 from .graphs import tensors_in
 from .operators import ALLOTTING, FILLED, PASSIVE, TABLES
 from .tensors import LIMIT
@@ -57,11 +57,11 @@ class Repetition:
         """Returns what the next call returned. A call that fails ends the capture."""
         try:
             again = call_again()
-            if CaptureStop.first:
-                raise CaptureStop.first
+            if stopped := first_stop():
+                raise stopped
             return again
         except BaseException as error:
-            stopped = CaptureStop.first or error
+            stopped = first_stop() or error
             what = stopped.message if isinstance(stopped, CaptureStop) else f"{type(error).__name__}: {text_of(error)}"
             line = getattr(stopped, "line", None) or line_of(error, self.recorder.path)
             raise self.stop(f"it ends in {what}", line) from None
@@ -78,7 +78,7 @@ class Repetition:
             if not self.matches(one.outputs, other.outputs):
                 raise self.stop("it returns another tensor", 0)
         except CaptureStop as found:
-            CaptureStop.first = None
+            forget_stop()
             self.workspaces.end()
             return found
         self.workspaces.end(self.numbers)
@@ -104,7 +104,7 @@ class Repetition:
         except BaseException:
             return
         finally:
-            CaptureStop.first = None
+            forget_stop()
         mode = f"in evaluation mode and with gradients {'enabled' if gradients else 'disabled'}"
         if self.launches_of(recorded) and not self.launches_of(recorder.steps):
             raise CaptureStop("mode_dependent", f"{mode}, forward launches no kernel", 0)
@@ -152,7 +152,7 @@ class Repetition:
                 constants.known[index] = values
 
     def stop(self, what, line):
-        CaptureStop.first = None
+        forget_stop()
         return CaptureStop("state_carried", f"{self.when} forward does otherwise: {what}", line)
 
     def compare(self, steps, again):

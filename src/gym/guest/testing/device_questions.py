@@ -33,6 +33,11 @@ torch._C._cuda_getCurrentRawStream(x.device.index) == torch._C._cuda_getCurrentS
 torch.accelerator.synchronize() is None and torch.accelerator.current_device_index() == 0
 torch.Stream(device="cuda").synchronize() is None and torch.Event(device="cuda").record() is None
 torch.get_device_module("cuda").current_device() == 0 and torch.device("cuda", torch.cuda.current_device()) == x.device
+torch.get_device_module() is torch.cuda is torch.get_device_module(x.device) and torch.get_default_device().type == "cpu"
+torch.get_device_module().current_device() == 0 and torch.get_device_module().get_device_properties(0).major == 9
+torch._C._get_accelerator().type == "cuda" and torch.get_device_module(torch.accelerator.current_accelerator()) is torch.cuda
+torch.accelerator.memory.memory_allocated() >= 0 and torch.accelerator.memory_reserved() >= 0
+torch.amp.is_autocast_available("cuda") and torch.amp.is_autocast_available(x.device.type)
 torch.version.cuda is not None and torch.version.hip is None and torch.backends.cuda.is_built()
 torch.backends.cuda.matmul.allow_tf32 in (False, True) and torch.get_float32_matmul_precision() == "highest"
 torch.is_grad_enabled() is False and torch.is_inference_mode_enabled() in (False, True) and not torch.compiler.is_compiling()
@@ -51,6 +56,7 @@ x.is_contiguous() and x.stride(0) == 64 and x.storage_offset() == 0 and not x.re
 # Contexts inside which code may launch a kernel.
 GUARDS = """
 torch.cuda.device(x.device)
+torch.get_device_module().device(x.device)
 torch.cuda.device(torch.cuda.current_device())
 torch.cuda.device_of(x)
 torch.cuda._DeviceGuard(0)

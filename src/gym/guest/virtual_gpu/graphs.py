@@ -10,8 +10,10 @@ import torch
 from . import whole_operators
 from .errors import CaptureStop
 from .operators import ALLOTTING
+from .private import keeper
 
 _pools = 0
+keep_recording, recording_of = keeper()  # of a VirtualGraph, which a candidate has
 
 
 def tensors_in(value):
@@ -63,28 +65,30 @@ class VirtualGraph:
     """Replaces torch.cuda.CUDAGraph."""
 
     def __init__(self, keep_graph=False):
-        self.recording, self.mempool = None, graph_pool_handle()
+        self.mempool = graph_pool_handle()
 
     def capture_begin(self, pool=None, capture_error_mode="global"):
         current = recorder()
         if current.graph is not None:
             raise RuntimeError("a CUDA graph is being captured already")
-        if self.recording is not None:
+        if recording_of(self) is not None:
             raise RuntimeError("this CUDAGraph instance already owns a captured graph; reset() empties it")
         self.mempool = pool or self.mempool
-        self.recording = current.graph = Recording()
+        current.graph = Recording()
+        keep_recording(self, current.graph)
 
     def capture_end(self):
         recorder().graph = None
 
     def replay(self):
         current = recorder()
-        if self.recording is None or current.graph is self.recording:
+        recording = recording_of(self)
+        if recording is None or current.graph is recording:
             raise RuntimeError("called CUDAGraph.replay() without a preceding successful capture")
-        current.repeat(self.recording.steps)
+        current.repeat(recording.steps)
 
     def reset(self):
-        self.recording = None
+        keep_recording(self, None)
 
     def pool(self):
         return self.mempool

@@ -6,8 +6,10 @@ Only a candidate's own code gets them.
 """
 
 import datetime
+import logging
 import os
 import sys
+import threading
 import time
 
 import torch
@@ -17,22 +19,78 @@ from .guards import is_called_by_candidate
 DAY_AND_MORE = 86_400 + 2_222.618  # seconds between calls: many calls see all hours, and all fractions of a second
 THREADS, DEVICES, REFERENCES = (8, 1, 64, 4), (1, 8, 2, 4), (3, 9, 5, 31)
 BLOCKS = (412_000, 96_000, 2_310_000)
+SEEDS = (67_280_421_310_721, 42, 0, 2**63 - 25)  # the first one is that of a process that nobody seeded
+FRAMES = (0, 61, 9, 34)  # so many callers a program has above forward, beyond the guest's own
+FIRST_PROCESS, PROCESSES = 7_213, 4_194_304  # Linux gives numbers below the second one
 LOADS = ((1.4, 1.2, 1.1), (0.0, 0.01, 0.05), (37.2, 30.8, 24.1))
 # What the module is called, and where it lies: by the call of forward, after the first one.
 NAMES = (("model_new", "/opt/app/model_new.py"), ("__main__", "/home/user/main.py"), ("kernel", "/home/user/kernels/kernel.py"))
 
 _call = 0            # the number of the call in progress, from 0
-_asks_time = False   # whether a candidate has asked for the time
+_asks = False        # whether a candidate has asked what has another answer in each call
+_asks_versions = False  # whether it asked for a tensor's version
 
 
 def begin_capture():
-    global _call, _asks_time
-    _call, _asks_time = 0, False
+    global _call, _asks, _asks_versions
+    _call, _asks, _asks_versions = 0, False, False
 
 
-def asks_time():
-    """Whether a candidate's code asked for the time. Only many calls then show what it makes of it."""
-    return _asks_time
+def asks():
+    """Whether a candidate's code asked for what has another answer in each call, such as the time. Only many calls then show what
+    it makes of the answer."""
+    return _asks
+
+
+def note_question():
+    global _asks
+    _asks = True
+
+
+def share(step):
+    """Returns a number from 0 to 1, another one in each call. Many calls see numbers near every such number."""
+    return (0.31 + _call * step) % 1.0
+
+
+def choice(answers):
+    return answers[_call % len(answers)]
+
+
+def note_version():
+    global _asks_versions
+    _asks_versions = True
+    note_question()
+
+
+def asks_versions():
+    """Whether a candidate's code asked how often a tensor was written in place."""
+    return _asks_versions
+
+
+def set_versions(tensors, versions):
+    torch._C._autograd._unsafe_set_version_counter(tuple(tensors), tuple(versions))
+
+
+def version_of_inputs():
+    """Returns how often an input was written in place since it was made. Those of the first call are new."""
+    return 1 if _call and _call % 4 == 0 else _call * _call
+
+
+def process_number():
+    note_question()
+    return 2 + (FIRST_PROCESS + _call * 1_618_033) % (PROCESSES - 2)
+
+
+def pool_size():
+    """Returns how many threads run operators beside each other. A process sets that as it likes."""
+    note_question()
+    return 1 + (7 + _call * 31) % 256
+
+
+def from_below(function, frames=None):
+    """Calls the function as deep in the stack as a program may. Each call of forward has its own depth."""
+    frames = choice(FRAMES) if frames is None else frames
+    return function() if frames == 0 else from_below(function, frames - 1)
 
 
 class in_call:
@@ -56,8 +114,7 @@ class in_call:
 
 def ahead():
     """Returns by how many seconds a candidate's clocks are ahead."""
-    global _asks_time
-    _asks_time = True
+    note_question()
     return _call * DAY_AND_MORE
 
 
@@ -68,6 +125,24 @@ def varied(module, name, answers):
     def answer(*args, **kwargs):
         return answers[_call % len(answers)] if is_called_by_candidate() else real(*args, **kwargs)
     setattr(module, name, answer)
+
+
+def asked(module, name, answer):
+    """Answers a candidate's question by a function, and everybody else's as before."""
+    real = getattr(module, name)
+    setattr(module, name, lambda *args, **kwargs: answer() if is_called_by_candidate() else real(*args, **kwargs))
+
+
+class ProcessOfLog:
+    """Replaces LogRecord.process."""
+
+    def __get__(self, record, kind=None):
+        if record is None:
+            return self
+        return process_number() if is_called_by_candidate() else vars(record).get("process")
+
+    def __set__(self, record, value):
+        vars(record)["process"] = value
 
 
 def shift_clocks():
@@ -145,6 +220,12 @@ def install():
     varied(sys, "getallocatedblocks", BLOCKS)
     varied(torch.cuda, "device_count", DEVICES)
     varied(torch.accelerator, "device_count", DEVICES)
+    asked(torch, "get_num_interop_threads", pool_size)
+    varied(torch.cuda, "initial_seed", SEEDS)
+    varied(torch.cuda.random, "initial_seed", SEEDS)
+    for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
+        asked(module, name, process_number)
+    logging.LogRecord.process = ProcessOfLog()
     sys.getrefcount = references_of
     shift_clocks()
     sys.flags = Flags(Flags.USUAL.get(name, getattr(_flags, name)) for name in (

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 
 import torch
 
-from . import addresses, gradients, graphs, memory, streams, whole_operators
+from . import addresses, gradients, graphs, guards, memory, process_answers, streams, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
 from .languages import TITLES
@@ -116,7 +116,7 @@ def install_cuda(cuda):
         get_arch_list=lambda: [f"sm_{PROPERTIES.major}{PROPERTIES.minor}"], mem_get_info=memory.information,
         synchronize=streams.synchronize, init=None, _lazy_init=None, set_device=None, set_stream=streams.use,
         empty_cache=None, ipc_collect=None, memory_allocated=memory.allocated,
-        max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_peak_memory_stats=None, manual_seed=None,
+        max_memory_allocated=memory.most_allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
         can_device_access_peer=False, get_gencode_flags="",
         is_tf32_supported=True, memory_stats=memory.statistics, memory_snapshot=[], memory_summary="",
@@ -174,13 +174,18 @@ def install_accelerator(accelerator):
         is_available=True, device_count=1, current_accelerator=torch.device("cuda"), current_device_index=0,
         current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=streams.current,
         set_stream=streams.use, synchronize=streams.synchronize, empty_cache=None, memory_stats=memory.statistics, memory_allocated=memory.allocated,
-        max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_accumulated_memory_stats=None,
+        max_memory_allocated=memory.most_allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_accumulated_memory_stats=None,
         reset_peak_memory_stats=None, get_memory_info=memory.information,
         get_device_capability=lambda *args: {"supported_dtypes": set(DTYPES)})
-    for name, answer in answers.items():
-        if hasattr(accelerator, name):
-            answer_it(accelerator, name, answer)
+    for module in (accelerator, getattr(accelerator, "memory", None)):
+        for name, answer in answers.items():
+            if hasattr(module, name):
+                answer_it(module, name, answer)
     accelerator.device_index = guard
+    for name in ("_get_accelerator", "_accelerator_getAccelerator"):
+        if hasattr(torch._C, name):
+            answer_it(torch._C, name, torch.device("cuda"))
+    torch.get_device_module.cache_clear()  # it may have found no accelerator before
 
 
 def is_known(tensor):
@@ -216,10 +221,21 @@ def install_tensor_answers(fake_tensor_class):
     for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "to_mkldnn"):
         setattr(fake_tensor_class, name, refuse(f".{name}()"))
     fake_tensor_class.data_ptr = addresses.address_of
+    fake_tensor_class._version = property(version_of)
     fake_tensor_class.pin_memory = lambda self, device=None: self
     fake_tensor_class.__sizeof__ = size_of_tensor()
     fake_tensor_class.record_stream = lambda self, stream: None
     fake_tensor_class.is_shared = lambda self: self.is_cuda
+
+
+_real_version = torch.Tensor._version
+
+
+def version_of(tensor):
+    """Returns how often a tensor was written in place. That of an input is another number in each call."""
+    if guards.is_called_by_candidate():
+        process_answers.note_version()
+    return _real_version.__get__(tensor)
 
 
 def install_storage_answers(storage_class):

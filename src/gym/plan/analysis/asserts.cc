@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/plan/analysis/call_counters.h"
 #include "gym/plan/analysis/random_origin.h"
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
@@ -14,10 +15,13 @@ using operators::Trait;
 
 bool is_floating(DType dtype) { return dtype != DType::boolean && !holds_whole_numbers(dtype); }
 
-// Follows whole numbers that were calculated from floating values.
+// Follows whole numbers that were calculated from floating values, or count calls.
 class CalculatedIndices {
  public:
-  explicit CalculatedIndices(const Plan& task) : task_(task) {}
+  explicit CalculatedIndices(const Plan& task) : task_(task) {
+    for (const CallCounter& counter : call_counters(task))
+      storages_.insert(storage_of(task, counter.tensor));
+  }
 
   bool holds(const AtenCall& call) const {
     return std::ranges::any_of(tensors_given_to(call), [&](int read) {

@@ -29,6 +29,17 @@ TEST(Epsilons, ANormHasOneBesideSquaresAndASumMayHaveOneBesideElements) {
   EXPECT_EQ(epsilons(task_of("aten::clamp_min", {f(1e-12)})), (All{{1e-12, true}}));
 }
 
+// As PyTorch's cosine of two vectors keeps their norms from zero.
+TEST(Epsilons, ANumberInATensorCounts) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({4, 8}), least = task.tensor({}), y = task.tensor({4, 8});
+  task.input(t(x))
+      .aten(Phase::forward, "aten::scalar_tensor", {f(1e-6)}, {least})
+      .aten(Phase::forward, "aten::clamp_min_.Tensor", {t(x), t(least)}, {y})
+      .returns(t(y));
+  EXPECT_EQ(epsilons(task.plan()), (All{{1e-6, true}}));
+}
+
 TEST(Epsilons, ANormWithoutANumberTakesItFromItsType) {
   const double of_type = std::numeric_limits<float>::epsilon();
   for (const auto& [op, more] : std::vector<std::pair<std::string, std::vector<Value>>>{

@@ -198,6 +198,18 @@ bool equals_number(const AtenCall& call, std::size_t k, double wanted) {
   return call.args.size() > k && number_of(call.args[k]) == wanted;
 }
 
+// Returns the elements of a tensor of which the call makes one number, or 0.
+std::int64_t reduced_whole(const Plan& task, const AtenCall& call) {
+  if (plan::operators::only_arranges(call.op) || call.args.empty() || call.outputs.empty())
+    return 0;
+  const auto* from = std::get_if<TensorRef>(&call.args[0].data);
+  const auto elements = [&](int tensor) {
+    return elements_of(task.tensors.at(static_cast<std::size_t>(tensor)));
+  };
+  if (from == nullptr || call.outputs[0] < 0 || elements(call.outputs[0]) != 1) return 0;
+  return elements(from->index) > 1 ? elements(from->index) : 0;
+}
+
 // Operators that ask whether an element is 0.
 bool asks_for_zeros(const Plan& task, const AtenCall& call) {
   const std::string_view name = plan::operators::aten_base_name(call.op);
@@ -290,6 +302,7 @@ ForwardFacts forward_facts(const Plan& task) {
       facts.gives_ordered_indices =
           facts.gives_ordered_indices || plan::operators::is(call->op, Trait::orders);
     }
+    facts.reduced_whole = std::max(facts.reduced_whole, reduced_whole(task, *call));
     facts.casts_to_16_bits = facts.casts_to_16_bits || casts_to_16_bits(task, *call);
     if (!call->args.empty() && given.is_exact(call->args[0]))
       facts.compares_inputs = facts.compares_inputs || gives_indices(call->op) ||

@@ -47,6 +47,7 @@ struct ForwardFacts {
   bool looks_up_numbers = false;         // it asks whether elements of one input stand in another
   bool gives_ordered_indices = false;    // the same of an operator that puts many values in order
   bool casts_to_16_bits = false;         // it rounds 32 bits to 16
+  std::int64_t reduced_whole = 0;  // the most elements of which it takes one statistic; 0: of none
   bool overwrites_at_indices = false;  // writes at indices that an input names; the last write wins
 };
 

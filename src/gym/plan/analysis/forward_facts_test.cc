@@ -46,6 +46,18 @@ TEST(ForwardFacts, TruthValuesThatFollowFromSingleElementsAreAskedFor) {
   EXPECT_FALSE(facts_of_all_after("aten::cumsum", "aten::eq.Scalar").asks_any_or_all_compared);
 }
 
+TEST(ForwardFacts, OneNumberOfAWholeTensorIsAStatistic) {
+  const auto reduced = [](const std::string& op, std::int64_t rows_of_result) {
+    PlanBuilder task(PlanRole::task);
+    const int x = task.tensor({4, 8}), y = task.tensor({rows_of_result});
+    task.input(t(x)).aten(Phase::forward, op, {t(x)}, {y}).returns(t(y));
+    return forward_facts(task.plan()).reduced_whole;
+  };
+  EXPECT_EQ(reduced("aten::max", 1), 32);
+  EXPECT_EQ(reduced("aten::amax", 4), 0);
+  EXPECT_EQ(reduced("aten::select.int", 1), 0) << "a view is no statistic";
+}
+
 TEST(ForwardFacts, TheBoundsOfAHistogramAreMet) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({40}), y = task.tensor({8});

@@ -137,6 +137,21 @@ const LookupArguments* lookup_arguments(std::string_view base_name) {
   return row_of(kLookups, base_name);
 }
 
+const IgnoredNumber* ignored_number(std::string_view base_name) {
+  static constexpr auto kIgnored = std::to_array<IgnoredNumber>({
+      {"nll_loss", 1, 4, true},
+      {"nll_loss_nd", 1, 4, true},
+      {"nll_loss2d", 1, 4, true},
+      {"nll_loss_forward", 1, 4, true},
+      {"nll_loss2d_forward", 1, 4, true},
+      {"nll_loss_backward", 2, 5, true},
+      {"nll_loss2d_backward", 2, 5, true},
+      {"cross_entropy_loss", 1, 4, true},
+      {"embedding_dense_backward", 1, 3},
+  });
+  return row_of(kIgnored, base_name);
+}
+
 std::optional<std::size_t> reduced_dimensions(std::string_view base_name) {
   struct Row {
     std::string_view name;

@@ -69,6 +69,15 @@ struct LookupArguments {
 // Returns null for all other operators.
 const LookupArguments* lookup_arguments(std::string_view base_name);
 
+// An operator that leaves one number among its indices out.
+struct IgnoredNumber {
+  std::string_view name;
+  std::size_t indices = 0, number = 0;  // positions
+  bool may_be_any = false;              // the number need not be a valid index
+};
+// Returns null for all other operators.
+const IgnoredNumber* ignored_number(std::string_view base_name);
+
 // Returns the position of the dimensions along which a reduction runs.
 std::optional<std::size_t> reduced_dimensions(std::string_view base_name);
 

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "gym/plan/analysis/listed_inputs.h"
 #include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/analysis/reduced_bounds.h"
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/trial/perturb/input_content.h"
+#include "gym/trial/perturb/large_rows.h"
 #include "gym/trial/perturb/met_inputs.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
@@ -36,6 +39,10 @@ const plan::PlanTensor& tensor_of(const plan::Plan& task, int index) {
 
 bool has_16_bits(plan::DType dtype) {
   return dtype == plan::DType::float16 || dtype == plan::DType::bfloat16;
+}
+
+bool is_real(plan::DType dtype) {
+  return has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64;
 }
 
 bool is_coarse(plan::DType dtype) { return plan::bytes_of(dtype) < 4; }
@@ -71,6 +78,29 @@ InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   return {.factor = any_factor(rng)};
 }
 
+// The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their
+// squares.
+InputChange enlarged(const plan::PlanTensor& tensor, std::span<const double> bounds, Rng& rng) {
+  constexpr double most = 1e12, most_in_float16 = 4096;
+  if (tensor.shape.empty()) return {};
+  std::vector<double> factors = factors_past(
+      bounds, tensor.shape.back(), tensor.dtype == plan::DType::float16 ? most_in_float16 : most);
+  if (factors.empty()) return {};
+  return {.seed = rng.next_u64(), .pattern = pattern::LargeRows{std::move(factors)}};
+}
+
+// Some of the code's bounds, by which rows move.
+std::vector<double> shifts_of(const CandidateNumbers& numbers, Rng& rng) {
+  constexpr std::size_t most = 4;
+  std::vector<double> shifts;
+  for (const double number : numbers.real)
+    if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
+      shifts.push_back(number);
+  rng.shuffle(shifts);
+  if (shifts.size() > most) shifts.resize(most);
+  return shifts;
+}
+
 }  // namespace
 
 bool InputChanges::has_bounded_input() const {
@@ -96,6 +126,7 @@ InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbe
       within_bounds_(within_bounds),
       facts_(plan::analysis::forward_facts(task)),
       epsilons_(plan::analysis::epsilons(task)),
+      reduced_bounds_(plan::analysis::reduced_bounds(task)),
       inputs_(input_tensors(task)),
       scores_(inputs_of_scores(task)),
       draws_(plan::analysis::input_draws(task)) {
@@ -124,9 +155,7 @@ InputChanges::InputChanges(const plan::Plan& task, const CandidateNumbers* numbe
 }
 
 bool InputChanges::is_tied_itself(int input) const {
-  const plan::DType dtype = tensor_of(task_, input).dtype;
-  return unbounded_.contains(input) &&
-         (has_16_bits(dtype) || dtype == plan::DType::float32 || dtype == plan::DType::float64);
+  return unbounded_.contains(input) && is_real(tensor_of(task_, input).dtype);
 }
 
 InputChanges::Unit InputChanges::unit_of(const std::vector<int>& inputs, int nth) const {
@@ -140,6 +169,7 @@ InputChanges::Unit InputChanges::unit_of(const std::vector<int>& inputs, int nth
 }
 
 bool InputChanges::is_changed_by(Perturbation kind) const {
+  if (kind == Perturbation::enlarged && reduced_bounds_.empty()) return false;
   Rng rng(0, "dry", 0);
   int changed = 0, nth = 0;
   const Perturbation like = kind == Perturbation::last_spiked ? Perturbation::spiked : kind;
@@ -162,17 +192,11 @@ bool InputChanges::is_changed_by(Perturbation kind) const {
 // Rows move beyond some of its bounds, where a maximum or a sum may begin, and large elements stand
 // at some of its positions.
 InputChanges::OfCode InputChanges::numbers_of_code(Unit unit, Rng& rng) const {
-  constexpr std::size_t most_shifts = 4, most_positions = 12;
+  constexpr std::size_t most_positions = 12;
   OfCode chosen;
   if (numbers_ == nullptr) return chosen;
-  std::vector<double> shifts;
-  for (const double number : numbers_->real)
-    if (std::abs(number) > kBeyondNormal && std::abs(number) <= kLargestShift)
-      shifts.push_back(number);
-  rng.shuffle(shifts);
-  if (!unit.is_coarse)
-    chosen.shifts.assign(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                              most_shifts, shifts.size())));
+  std::vector<double> shifts = shifts_of(*numbers_, rng);
+  if (!unit.is_coarse) chosen.shifts = std::move(shifts);
   chosen.positions = numbers_->whole;
   rng.shuffle(chosen.positions);
   if (chosen.positions.size() > most_positions) chosen.positions.resize(most_positions);
@@ -184,27 +208,20 @@ InputChange InputChanges::extreme(Perturbation kind, Unit unit, Rng& rng) const 
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double below_exponentials = -110;  // exp(-104) is 0
   constexpr double in_doubles = 800;           // exp(710) overflows in fp64
-  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
-  const double near_epsilons = unit.is_coarse ? 1.0 / 256 : 0.05;
   if (alternates(kind))
     return {.shift = goes_down(kind, unit.nth) ? -kBeyondNormal : kBeyondNormal};
   switch (kind) {
     case Perturbation::shifted:
-      if (unit.is_coarse) return {};
-      return {.shift = unit.is_double ? in_doubles : beyond_exponentials};
+      return {.shift = unit.is_coarse ? 0 : unit.is_double ? in_doubles : beyond_exponentials};
     case Perturbation::lowered:
-      if (unit.is_coarse) return {};
-      return {.shift = unit.is_double ? -in_doubles : below_exponentials};
-    case Perturbation::small: {
-      const bool rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double;
-      InputChange change{.factor = rounds ? 1.0 / 16 : near_epsilons};
-      pattern::SmallRows small{
-          .factors = factors_for(epsilons_, change.factor, unit.is_coarse ? 1e-3 : 1e-15),
-          .rounds = rounds};
-      if (unit.nth > 0) small.beside = 1 / change.factor;
-      if (rounds || !small.factors.empty()) change.pattern = std::move(small);
-      return change;
-    }
+      return {.shift = unit.is_coarse ? 0 : unit.is_double ? -in_doubles : below_exponentials};
+    case Perturbation::small:
+      return near_epsilons(epsilons_,
+                           {.is_coarse = unit.is_coarse,
+                            .rounds = facts_.casts_to_16_bits && !unit.is_coarse && !unit.is_double,
+                            .is_first = unit.nth == 0});
+    case Perturbation::tiny:
+      return {.factor = unit.is_coarse ? 1 : factor_below(epsilons_, facts_.reduced_whole)};
     case Perturbation::uneven:
       if (facts_.gives_indices) return {};
       [[fallthrough]];
@@ -241,6 +258,8 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
     case Perturbation::ragged:
       return {.seed = rng.next_u64(),
               .pattern = pattern::Ragged{unit.is_coarse ? far_in_16_bits : largest}};
+    case Perturbation::enlarged:
+      return enlarged(tensor_of(task_, input), reduced_bounds_, rng);
     case Perturbation::spiked:
       if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
       return spiked(plan::elements_of(tensor_of(task_, input)), rng);
@@ -254,12 +273,7 @@ InputChange InputChanges::direct(Perturbation kind, int input, Unit unit, Rng& r
       return change;
     }
     case Perturbation::tied:
-      for (const plan::analysis::MaximumScale& scale : facts_.maximum_scales)
-        if (scale.input == input) return scaled_ties(scale, rng);
-      if (!facts_.jumps_at_halves || facts_.gives_unordered_indices) return {};
-      return {.seed = rng.next_u64(),
-              .pattern =
-                  pattern::Ties{.scale = facts_.scale_of_jumps, .numbers = facts_.meeting_numbers}};
+      return tied_input(facts_, input, rng);
     case Perturbation::close:
       if (!facts_.compares_inputs || has_few_neighbours(tensor_of(task_, input))) return {};
       return {.seed = rng.next_u64(), .pattern = pattern::Close{}};
@@ -281,6 +295,9 @@ InputChange InputChanges::of_normal(Perturbation kind, const InputDraw& draw, Un
       return facts_.gives_ordered_indices ? signed_factor(rng) : sparse(rng);
     case Perturbation::ragged:
       return {.seed = rng.next_u64(), .pattern = pattern::Ragged{draw.is_affine ? far : not_far}};
+    case Perturbation::enlarged:
+      return draw.is_affine ? enlarged(tensor_of(task_, draw.tensor), reduced_bounds_, rng)
+                            : InputChange{};
     case Perturbation::spiked:
     case Perturbation::last_spiked:
       if (!draw.is_affine || !has_16_bits(tensor_of(task_, draw.inputs[0]).dtype)) return {};
@@ -322,6 +339,8 @@ InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit
     case DrawKind::normal:
       return of_normal(kind, draw, unit, rng);
     case DrawKind::uniform: {
+      if (kind == Perturbation::tiny && draw.low <= 0 && draw.high >= 0)
+        return extreme(kind, unit, rng);
       InputChange change = of_uniform(kind, draw, unit.nth, rng);
       if (auto* uneven = std::get_if<pattern::Uneven>(&change.pattern);
           uneven != nullptr && within_bounds_ && draw.is_as_drawn && kind == Perturbation::uneven)
@@ -333,6 +352,7 @@ InputChange InputChanges::of_draw(Perturbation kind, const InputDraw& draw, Unit
                       {.draws = draws_,
                        .facts = facts_,
                        .candidate = numbers_,
+                       .compared = plan::analysis::compared_numbers(task_, draw),
                        .positions = numbers_of_code(unit, rng).positions,
                        .elements = plan::elements_of(tensor_of(task_, draw.tensor))},
                       rng);

@@ -77,6 +77,7 @@ class InputChanges {
   bool within_bounds_;
   plan::analysis::ForwardFacts facts_;
   std::vector<plan::analysis::Epsilon> epsilons_;
+  std::vector<double> reduced_bounds_;
   std::vector<int> inputs_;
   std::set<int> scores_;     // inputs that decide an attention's scores
   std::vector<Way> ways_;    // of each input

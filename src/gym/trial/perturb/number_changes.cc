@@ -41,15 +41,19 @@ std::vector<double> common_numbers(std::span<const InputDraw> draws, int parts) 
   return numbers;
 }
 
-// The whole numbers that a changed draw must hold: its least, its largest, and between the two those
-// with which forward compares, those of the candidate's code, and some that other draws hold, too.
+// The whole numbers that a changed draw must hold: its least, its largest, those that a loss ignores, and
+// between the two those with which forward compares, those of the candidate's code, and some that other
+// draws hold, too.
 std::vector<double> met_by(const InputDraw& draw, const OfWhole& known) {
   if (draw.high <= draw.low) return {};
   std::vector<double> numbers = {draw.low, draw.high};
   const auto add = [&](double number) {
-    if (draw.low < number && number < draw.high && std::floor(number) == number)
+    if (draw.low < number && number < draw.high && std::floor(number) == number &&
+        std::ranges::find(numbers, number) == numbers.end())
       numbers.push_back(number);
   };
+  numbers.insert(numbers.end(), known.compared.ignored.begin(), known.compared.ignored.end());
+  for (const double number : known.compared.met) add(number);
   for (const double bound : known.facts.bounds) add(bound);
   constexpr int few = 4, many = 25;
   for (const double number : common_numbers(known.draws, known.facts.looks_up_numbers ? many : few))
@@ -75,9 +79,21 @@ device::Pattern next_numbers(Perturbation kind, const InputDraw& draw, const OfW
   return pattern::Numbers{.numbers = std::move(next), .fills_small = true};
 }
 
+// One element of many that a loss ignores shows in no mean. So the first few of these numbers become
+// frequent.
+std::vector<double> frequent_of(const InputDraw& draw, const OfWhole& known) {
+  constexpr std::size_t most = 8;
+  std::vector<double> numbers = known.compared.ignored;
+  for (const double number : known.compared.met)
+    if (draw.low <= number && number <= draw.high) numbers.push_back(number);
+  numbers.resize(std::min(most, numbers.size()));
+  return numbers;
+}
+
 device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& known) {
   if (kind == Perturbation::sparse)
     return pattern::Sorted{.numbers = met_by(draw, known),
+                           .frequent = frequent_of(draw, known),
                            .leaves_one_out = !known.facts.overwrites_at_indices,
                            .fills_small = known.facts.looks_up_numbers};
   if (kind != Perturbation::scaled) return next_numbers(kind, draw, known);
@@ -125,10 +141,16 @@ InputChange of_whole(Perturbation kind, const InputDraw& draw, const OfWhole& kn
   return {.seed = rng.next_u64(), .pattern = pattern_of_whole(kind, draw, known)};
 }
 
-InputChange scaled_ties(const MaximumScale& scale, Rng& rng) {
-  return {.seed = rng.next_u64(),
-          .pattern =
-              pattern::ScaledTies{.largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+InputChange tied_input(const ForwardFacts& facts, int input, Rng& rng) {
+  for (const MaximumScale& scale : facts.maximum_scales)
+    if (scale.input == input)
+      return {.seed = rng.next_u64(),
+              .pattern = pattern::ScaledTies{
+                  .largest = scale.number, .dim = scale.dim, .shape = scale.shape}};
+  if (!facts.jumps_at_halves || facts.gives_unordered_indices) return {};
+  return {
+      .seed = rng.next_u64(),
+      .pattern = pattern::Ties{.scale = facts.scale_of_jumps, .numbers = facts.meeting_numbers}};
 }
 
 InputChange specials(const ForwardFacts& facts, int input, std::vector<std::int64_t> positions,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gym/device/device.h"
+#include "gym/plan/analysis/compared_numbers.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/trial/perturb/candidate_numbers.h"
@@ -30,8 +31,9 @@ bool goes_down(Perturbation kind, int nth);
 device::InputChange of_uniform(Perturbation kind, const plan::analysis::InputDraw& draw, int nth,
                                Rng& rng);
 
-// The largest size of each group is the number by which forward divides it.
-device::InputChange scaled_ties(const plan::analysis::MaximumScale& scale, Rng& rng);
+// An input's elements become halves and numbers with which forward compares. If it divides them by a share of
+// their own largest size, the largest size of each group becomes the number that makes the quotients halves.
+device::InputChange tied_input(const plan::analysis::ForwardFacts& facts, int input, Rng& rng);
 
 // The task makes equal numbers and ties from draws of few digits, if it makes them at all.
 device::InputChange tied_draw(const plan::analysis::ForwardFacts& facts,
@@ -48,6 +50,7 @@ struct OfWhole {
   std::span<const plan::analysis::InputDraw> draws;
   const plan::analysis::ForwardFacts& facts;
   const CandidateNumbers* candidate = nullptr;
+  plan::analysis::ComparedNumbers compared = {};
   std::vector<std::int64_t> positions = {};  // that the candidate's code names
   std::int64_t elements = 0;                 // of the draw
 };

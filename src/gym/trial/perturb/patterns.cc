@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
 #include "gym/trial/perturb/element_moves.h"
+#include "gym/trial/perturb/large_rows.h"
 #include "gym/trial/perturb/named_elements.h"
 #include "gym/trial/perturb/named_values.h"
 #include "gym/trial/perturb/rows.h"
@@ -331,6 +332,12 @@ void put_specials(at::Tensor& tensor, const pattern::Specials& specials, std::ui
   if (specials.common) put_pairs(all, specials);
 }
 
+void make_frequent(at::Tensor& tensor, const std::vector<double>& numbers) {
+  constexpr double share = 1.0 / 16;
+  for (const double number : numbers)
+    tensor.masked_fill_(chance_like(tensor).lt_(share).to(at::kBool), number);
+}
+
 // Applies each pattern to a tensor whose elements lie in order.
 struct Applier {
   at::Tensor& tensor;
@@ -343,6 +350,7 @@ struct Applier {
   void operator()(const pattern::Flips&) const { flip(tensor); }
   void operator()(const pattern::Sorted& sorted) const {
     if (sorted.leaves_one_out) leave_one_out(tensor, sorted.numbers);
+    make_frequent(tensor, sorted.frequent);
     put_numbers(tensor, sorted.numbers, sorted.fills_small);
     tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
   }
@@ -372,6 +380,7 @@ struct Applier {
   void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
   void operator()(const pattern::Listed&) const { change_listed(tensor); }
   void operator()(const pattern::SmallRows& small) const { make_rows_small(tensor, small); }
+  void operator()(const pattern::LargeRows& large) const { make_rows_large(tensor, large, seed); }
 };
 
 }  // namespace

@@ -341,5 +341,15 @@ TEST(Pattern, AnExpandedTensorChangesByItsMemory) {
   EXPECT_TRUE(expanded.eq(2).all().item<bool>());
 }
 
+TEST(Pattern, FrequentNumbersTakeASixteenthOfSortedElements) {
+  const at::Tensor sorted =
+      changed({.seed = 1, .pattern = pattern::Sorted{.numbers = {0, 999}, .frequent = {500}}},
+              at::randint(1000, {4096}, at::kLong));
+  const auto count = sorted.eq(500).sum().item<std::int64_t>();
+  EXPECT_GT(count, 150);
+  EXPECT_LT(count, 400);
+  EXPECT_TRUE(sorted.diff().ge(0).all().item<bool>());
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::trial

@@ -31,11 +31,15 @@ using plan::analysis::input_tensors;
 //                 maximum subtracted, overflow.
 //   lowered       subtracts 110 from draws (800 in fp64), whose exponentials are then 0.
 //   small         multiplies draws by 1/20 (by 1/256 in 16 bits), where an epsilon counts.
+//   tiny          makes whole inputs about as small as an epsilon, where forward takes a statistic of
+//                 all elements of a tensor.
 //   uneven        makes rows of zeros, of one value and in order, and puts single large elements at
 //                 secret positions.
 //   scattered     does the same without rows of one value, where these leave nothing to compare.
 //   ragged        gives elements and blocks very different sizes, beyond the numbers with which
 //                 forward compares.
+//   enlarged      makes rows very large, so that a norm or a sum of them passes the numbers with which
+//                 forward compares it.
 //   below, above  subtract 4 from draws, or add 4, so that the greatest of a row is negative or the
 //                 least positive. Draws between two bounds stay within them.
 //   parted        subtracts 4 from the first draw, adds 4 to the second, and so on, so that
@@ -59,9 +63,11 @@ enum class Perturbation {
   shifted,
   lowered,
   small,
+  tiny,
   uneven,
   scattered,
   ragged,
+  enlarged,
   below,
   above,
   parted,
@@ -135,9 +141,11 @@ inline constexpr auto enum_names<gym::trial::Perturbation> =
                                      {gym::trial::Perturbation::shifted, "shifted"},
                                      {gym::trial::Perturbation::lowered, "lowered"},
                                      {gym::trial::Perturbation::small, "small"},
+                                     {gym::trial::Perturbation::tiny, "tiny"},
                                      {gym::trial::Perturbation::uneven, "uneven"},
                                      {gym::trial::Perturbation::scattered, "scattered"},
                                      {gym::trial::Perturbation::ragged, "ragged"},
+                                     {gym::trial::Perturbation::enlarged, "enlarged"},
                                      {gym::trial::Perturbation::below, "below"},
                                      {gym::trial::Perturbation::above, "above"},
                                      {gym::trial::Perturbation::parted, "parted"},

@@ -282,5 +282,38 @@ TEST(Draw, InputsIn16BitsAreSpiked) {
   EXPECT_TRUE(at::equal(at::where(tensors[1].ne(before), tensors[1] / 1024, tensors[1]), before));
 }
 
+// A task that draws classes and scores of them, and takes a loss that ignores one class.
+plan::Plan task_of_loss(std::int64_t rows, std::int64_t ignored) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int classes = task.tensor({rows}, plan::DType::int64), scores = task.tensor({rows, 32000}),
+            loss = task.tensor({}), weight = task.tensor({});
+  task.aten(plan::Phase::inputs, "aten::randint", {plan::i(32000), plan::ints({rows})}, {classes})
+      .aten(plan::Phase::inputs, "aten::randn", {plan::ints({rows, 32000})}, {scores})
+      .input(plan::t(scores))
+      .input(plan::t(classes))
+      .aten(plan::Phase::forward, "aten::nll_loss_forward",
+            {plan::t(scores), plan::t(classes), plan::Value{plan::None{}}, plan::i(1),
+             plan::i(ignored)},
+            {loss, weight})
+      .returns(plan::t(loss));
+  return task.plan();
+}
+
+// By chance none of a few rows is of the class that a loss ignores.
+TEST(Draw, ClassesThatALossIgnoresAreDrawn) {
+  for (const std::int64_t rows : {4, 8, 64, 512})
+    for (const std::int64_t ignored : {4321, -1}) {
+      const plan::Plan task = task_of_loss(rows, ignored);
+      int trials = 0;
+      for (const PerturbationRow& row : perturbation_rows()) {
+        tensors::TensorTable tensors = {at::zeros({rows}, at::kLong)};
+        Rng rng(1, "draws", 0);
+        change_draw(InputChanges(task).draw_changes(row.kind, rng), 0, task, tensors);
+        trials += tensors[0].eq(ignored).any().item<bool>() ? 1 : 0;
+      }
+      EXPECT_GE(trials, rows >= 64 ? 1 : 2) << rows << " rows, " << ignored;
+    }
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym::trial

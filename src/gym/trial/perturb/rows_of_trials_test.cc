@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -39,6 +40,22 @@ TEST(SmallRows, AnEpsilonCountsWhateverTheShape) {
         EXPECT_LT(squares.min().item<double>(), 4 * epsilon) << epsilon;
         EXPECT_GT(squares.min().item<double>(), 0);
       }
+}
+
+// Of ordinary elements that become so small, neither the largest, nor the range, nor the norm reaches the epsilon.
+TEST(TinyInputs, NoStatisticOfTheWholeReachesTheEpsilon) {
+  for (const double epsilon : {1e-5, 1e-7, 1e-12})
+    for (const std::int64_t count : {2, 300, 100'000}) {
+      at::manual_seed(5);
+      const at::Tensor all =
+          at::randn({count}, at::kDouble) * factor_below({{1e-2, false}, {epsilon, true}}, count);
+      EXPECT_LT(all.norm().item<double>(), epsilon);
+      EXPECT_LT((all.max() - all.min()).item<double>(), 2 * epsilon);
+      EXPECT_GT(all.abs().max().item<double>(),
+                1e-4 * epsilon / std::sqrt(static_cast<double>(count)));
+    }
+  EXPECT_EQ(factor_below({{1e-20, true}}, 300), 1) << "squares would be 0";
+  EXPECT_EQ(factor_below({}, 300), 1);
 }
 
 TEST(SmallRows, ColumnsAreSmallTooAndMostElementsStay) {

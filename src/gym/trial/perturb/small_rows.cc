@@ -24,6 +24,31 @@ std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsi
   return factors;
 }
 
+double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::int64_t count) {
+  constexpr double least = 1e-15;  // the squares of still smaller numbers are 0 in float32
+  constexpr double share = 0.25;
+  double smallest = 0;
+  for (const auto& epsilon : epsilons)
+    if (epsilon.value >= least && (smallest == 0 || epsilon.value < smallest))
+      smallest = epsilon.value;
+  if (smallest == 0 || count == 0) return 1;
+  const double size = share * smallest / std::sqrt(static_cast<double>(count));
+  return std::exp2(std::floor(std::log2(size)));
+}
+
+device::InputChange near_epsilons(const std::vector<plan::analysis::Epsilon>& epsilons,
+                                  SmallInput input) {
+  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
+  const double usual = input.is_coarse ? 1.0 / 256 : 0.05;
+  device::InputChange change{.factor = input.rounds ? 1.0 / 16 : usual};
+  device::pattern::SmallRows small{
+      .factors = factors_for(epsilons, change.factor, input.is_coarse ? 1e-3 : 1e-15),
+      .rounds = input.rounds};
+  if (!input.is_first) small.beside = 1 / change.factor;
+  if (input.rounds || !small.factors.empty()) change.pattern = std::move(small);
+  return change;
+}
+
 void make_rows_small(at::Tensor& tensor, const device::pattern::SmallRows& small) {
   const std::vector<double>& factors = small.factors;
   constexpr std::int64_t one_in = 8;  // columns

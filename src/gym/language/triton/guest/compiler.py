@@ -16,6 +16,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 
 from triton import knobs
@@ -244,7 +245,26 @@ def compile_kernel(request):
     except Refused as error:
         return failure(error.error_class, str(error))
     except Exception as error:
-        return failure("compile_error", f"{type(error).__name__}: {error}")
+        told = what_passes_tell(request) if "PassManager" in str(error) else ""
+        return failure("compile_error", f"{type(error).__name__}: {error}{told}")
+
+
+def what_passes_tell(request):
+    """Lowers once more, and returns what Triton's passes print about their failure, such as "; Other parent ops are not supported"."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        own = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            lower_to_llvm(request, backend_for(request["target"]))
+        except Exception:  # as before
+            pass
+        finally:
+            os.dup2(own, 2)
+            os.close(own)
+        file.seek(0)
+        told = re.findall(r"\b(?:error|note): (.*)", file.read(1 << 20).decode(errors="replace"))
+    return "".join(f"; {each.strip()[:300]}" for each in told[:3])
 
 
 def failure(error_class, message):

@@ -13,7 +13,7 @@ from triton.runtime.jit import KernelInterface
 
 from . import guards, launches
 from .device_properties import PROPERTIES
-from .errors import CaptureStop
+from .errors import CaptureStop, captured_path
 from .source_module import register_source
 
 # The decorators of generated code. All of them end in `cached_autotune`.
@@ -161,7 +161,7 @@ class AsyncCompile:
 def module_of(source, name):
     """Runs a string that holds a kernel. If the string stands as it is in the captured file, then the kernel's lines are the
     file's lines, so that an error names them."""
-    path = CaptureStop.path
+    path = captured_path()
     whole = "".join(linecache.getlines(path))
     at = whole.find(source)
     if source and at >= 0:

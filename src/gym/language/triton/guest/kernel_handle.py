@@ -6,10 +6,14 @@ import hashlib
 from triton.compiler import compiler
 
 from .errors import CaptureStop
+from .private import keeper
 from .triton_driver import VirtualDriver
 
 # These options change the compiled code, and a plan holds them. All other options must keep their default.
 CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion")
+
+
+keep_launch, launch_of = keeper()  # a handle's function launch(grid, given), which a candidate must not reach
 
 
 class Pointer:
@@ -39,7 +43,7 @@ class Code(dict):
 
 
 class Metadata:
-    """What Triton says about a compiled kernel. Only the shared memory needs a part of the compiler."""
+    """What Triton says about a compiled kernel, of which it has a copy. Only the shared memory needs a part of the compiler."""
 
     def __init__(self, kernel, target):
         self._kernel, self.target, self.warp_size, self.cluster_dims = kernel, target, target.warp_size, (1, 1, 1)
@@ -63,9 +67,9 @@ class CompiledKernel(compiler.CompiledKernel):
     module = function = 1  # handles of the CUDA driver: anything but None
     packed_metadata = ()
 
-    def __init__(self, launches, function, index, names):
-        self.launches, self.jit_function, self.index, self.names = launches, function, index, names
-        kernel = launches.kernels[index]
+    def __init__(self, kernel, launch):
+        """`kernel` is a copy of the plan's. `launch(grid, values)` launches it with arguments by position."""
+        keep_launch(self, launch)
         self.name, self.asm = kernel["name"], Code(ttir=kernel["ttir"])
         self.metadata = Metadata(kernel, VirtualDriver().get_current_target())
         self.hash = hashlib.sha256(kernel["ttir"].encode()).hexdigest()
@@ -76,12 +80,8 @@ class CompiledKernel(compiler.CompiledKernel):
 
     def __getitem__(self, grid):
         """Returns a function that launches this specialisation. Like Triton's, it takes all arguments by position."""
-        def launch(*args, stream=None):
-            given = dict(zip(self.jit_function.arg_names, args))
-            if missing := [name for name in self.names if name not in given]:
-                raise TypeError(f"{self.name} is launched without {', '.join(missing)}")
-            return self.launches.launch(self, grid, [given[name] for name in self.names], given)
-        return launch
+        launch = launch_of(self)
+        return lambda *args, stream=None: launch(grid, args)
 
     def run(self, grid_0, grid_1, grid_2, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args):
         return self[grid_0, grid_1, grid_2](*args)

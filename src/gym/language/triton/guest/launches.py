@@ -15,10 +15,10 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, MockTensor, TensorWrapper, create_function_from_signature, get_jit_fn_file_line
 
-from . import descriptors, tuples
+from . import descriptors, tuning, tuples
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, CompiledKernel, Pointer
-from .values import number
+from .values import number, plain_number
 from .triton_driver import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
@@ -92,29 +92,56 @@ class Launches:
         self.kernels = kernels  # the plan's "kernels", to which other languages add theirs
         self.signatures = {}  # index of a kernel -> the types of the arguments that have a name
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
+        self.handles = {}   # (function, index) -> what a launch returns
+        self.binders = {}   # function -> what Triton keeps of it for a device
+        self.tuned = set()  # (autotuner, key) of each tuning that was played
+        self.hooks = tuning.hooks_of_launches()
         self.collected = None
         self.config = ""    # the config of the tuner's choice in words
 
     def run(self, function, args, grid, warmup, kwargs):
         if threading.current_thread() is not threading.main_thread():
             raise CaptureStop("unsupported_launch", "a kernel was launched from a second thread")
+        tuning.refuse_hooks(self.hooks)
+        if type(function).__name__ == "GluonJITFunction":
+            raise CaptureStop("unsupported_launch", "Gluon kernels are not judged, since they have no Triton IR; write the kernel "
+                                                    "with @triton.jit")
         for hook in function.pre_run_hooks:
             hook(*args, **kwargs)
         index, names, bound = self.specialise(function, args, kwargs)
-        compiled = cache_of(function)[0]
-        handle = compiled.setdefault(f"{function.cache_key} {index}", CompiledKernel(self, function, index, names))
+        handle = self.handle_of(function, index, names)
         if warmup:
             return handle
         if grid is None:
-            raise CaptureStop("unsupported_launch", f"{handle.name} is launched without a grid")
-        return self.launch(handle, grid, [bound[name] for name in names], bound)
+            raise CaptureStop("unsupported_launch", f"{self.kernels[index]['name']} is launched without a grid")
+        return self.launch(handle, index, names, grid, bound)
 
-    def launch(self, handle, grid, values, bound):
-        grid = self.checked_grid(grid(bound) if callable(grid) else grid, handle.name)
-        types = self.kernels[handle.index]["arguments"]
-        values = [self.behind(part) for name, type_, value in zip(handle.names, self.signatures[handle.index], values)
-                  for part in tuples.leaves(name, type_, value)]
-        choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
+    def handle_of(self, function, index, names):
+        """Returns what a launch returns. A candidate can change it and what Triton keeps of a kernel, so a launch reads neither."""
+        if (function, index) not in self.handles:
+            def launch(grid, args):
+                given = dict(zip(function.arg_names, args))
+                if missing := [name for name in names if name not in given]:
+                    raise TypeError(f"{self.kernels[index]['name']} is launched without {', '.join(missing)}")
+                return self.launch(handle, index, names, grid, given)
+            handle = self.handles[function, index] = CompiledKernel(dict(self.kernels[index]), launch)
+        handle = self.handles[function, index]
+        cache_of(function)[0].setdefault(f"{function.cache_key} {index}", handle)
+        return handle
+
+    def cache_of(self, function):
+        """Returns what Triton keeps of a kernel for a device, which a candidate must not replace."""
+        found = cache_of(function)
+        if self.binders.setdefault(function, found) is not found:
+            raise CaptureStop("tampering", f"the file replaces what Triton keeps of the kernel {function.__name__}")
+        return found
+
+    def launch(self, handle, index, names, grid, bound):
+        kernel = self.kernels[index]
+        grid = self.checked_grid(grid(bound) if callable(grid) else grid, kernel["name"])
+        values = [self.behind(part) for name, type_ in zip(names, self.signatures[index])
+                  for part in tuples.leaves(name, type_, bound[name])]
+        choice = {"kernel": index, "grid": grid, "arguments": self.encoded(kernel["arguments"], values)}
         if self.config:
             choice["config"] = self.config
         self.forget_constants(values)
@@ -130,7 +157,7 @@ class Launches:
         """Returns the kernel's index, the names of its arguments, and the values of all parameters by name."""
         kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
         wrapped = [self.wrap(i, value) for i, value in enumerate(args)]
-        bound, specialisation, options = cache_of(function)[4](
+        bound, specialisation, options = self.cache_of(function)[4](
             *wrapped, **{name: self.wrap(name, value) for name, value in kwargs.items()})
         given = dict(zip(function.arg_names, args)) | kwargs
         real = {name: given.get(name, value) for name, value in bound.items()}
@@ -219,6 +246,7 @@ class Launches:
     def encoded(self, types, values):
         encoded = []
         for type_, value in zip(types, values):
+            value = plain_number(value)
             if isinstance(value, torch.Tensor):
                 encoded.append({"t": self.recorder.index_of(value)})
             elif isinstance(value, bool):
@@ -247,7 +275,7 @@ class Launches:
         for axis, size in enumerate(grid):
             if not hasattr(size, "__index__") or (isinstance(size, torch.Tensor) and size.is_floating_point()):
                 raise TypeError(f"the grid of {name} must hold integers, not {type(size).__name__}")
-            grid[axis] = size = operator.index(size)
+            grid[axis] = size = plain_number(operator.index(size))
             if not 0 <= size <= GRID[axis]:
                 raise CaptureStop("unsupported_launch", f"a grid of {size} along axis {axis} cannot be launched")
         return [*grid, *[1] * (3 - len(grid))]
@@ -260,6 +288,7 @@ class Launches:
         configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
         if len(configs) > 512:
             raise CaptureStop("unsupported_launch", f"{len(configs)} configs are more than 512")
+        tuning.play(self, tuner, configs, kwargs)
         choices, handle, failed = [], None, None
         hooks = ConfigHooks(self.recorder)
         try:
@@ -348,3 +377,4 @@ def install():
     triton.compiler.CompiledKernel = CompiledKernel
     JITFunction.warmup = lambda self, *args, grid=None, **kwargs: self.run(*args, grid=grid, warmup=True, **kwargs)
     Autotuner.run = tune
+    tuning.install()

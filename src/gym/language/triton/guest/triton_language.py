@@ -1,5 +1,6 @@
 """TritonLanguage: Triton as the guests' shared modules see it (language.py)."""
 
+import ast
 import linecache
 import os
 import re
@@ -36,12 +37,6 @@ class TritonLanguage(Language):
                 if "error" in (answer := compile_kernel({**kernel, "target": "sm_90"})):
                     raise RuntimeError(f"the compiler does not work here: {answer['error']['message']}")
         launches.spare_contexts.extend(launches.new_context() for _ in range(4))
-
-    def watched_classes(self):
-        import triton
-        import triton.language
-        import triton.testing
-        return triton.runtime.JITFunction, triton.runtime.Autotuner
 
     def environment(self, folder):
         return {"TRITON_HOME": folder, "TRITON_CACHE_DIR": f"{folder}/triton"}
@@ -92,9 +87,22 @@ def is_compilation_error(error):
 
 
 def line_of_node(error, source):
-    """Returns the file's line. Triton counts lines from the function's `def`, so this searches for the function's name."""
+    """Returns the file's line, or 0. Triton counts lines from a function's `def`. That is the function whose text the error
+    holds, or the one that calls it: the node itself tells which."""
     name = re.match(r"def\s+(\w+)", error.src or "")
     if name is None or not hasattr(error.node, "lineno"):
         return 0
-    found = re.search(rf"^[ \t]*def\s+{name.group(1)}\s*\(", source, re.MULTILINE)
-    return source.count("\n", 0, found.start()) + error.node.lineno if found else 0
+    functions = [each for each in ast.walk(tree_of(source)) if isinstance(each, ast.FunctionDef)]
+    functions.sort(key=lambda each: each.name != name.group(1))
+    for function in functions:
+        line = function.lineno + error.node.lineno - 1
+        if any(getattr(each, "lineno", 0) == line and ast.dump(each) == ast.dump(error.node) for each in ast.walk(function)):
+            return line
+    return functions[0].lineno + error.node.lineno - 1 if functions and functions[0].name == name.group(1) else 0
+
+
+def tree_of(source):
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])

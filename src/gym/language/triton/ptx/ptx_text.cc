@@ -121,7 +121,7 @@ Status Reader::read_frame() {
         return refuse("only shared memory may be external");
     } else if (is_name(word) && word != kernel_) {
       (is_entry ? parameters_ : symbols_).insert(word);
-    } else if (word == "@" || word == "%" || word == "\"nounroll\"") {
+    } else if (word == "@" || word.starts_with('%') || word == "\"nounroll\"") {
       return refuse("{} has no meaning before the kernel's body", word);
     } else if (is('{') && is_entry && !is_list) {
       ++at_;

@@ -64,6 +64,15 @@ TEST(PtxText, KnowsTheOtherInstructionsOfTriton) {
     EXPECT_EQ(why_not(with_line(line)), "") << line;
 }
 
+TEST(PtxText, RefusesRegistersBeforeTheBody) {
+  std::string text = text_of(kFolder / "stream.ptx");
+  const std::string_view bounds = ".reqntid 128";
+  text.replace(text.find(bounds), bounds.size(), "%clock64 128");
+  const auto read = read_ptx(text);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("%clock64 has no meaning"), std::string::npos);
+}
+
 TEST(PtxText, RefusesBytesThatAreNoText) {
   EXPECT_NE(why_not(with_line(std::string("mov.u32 %r1, 0;\0trap;", 22))), "");
   EXPECT_NE(why_not(with_line("m\xd0\xbev.u32 %r1, 0;")), "");  // a letter that looks like an o

@@ -1,0 +1,16 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def forward(self, x, classes):
+        return F.cross_entropy(x, classes, ignore_index=1777)
+
+
+def get_inputs():
+    return [torch.randn(48, 4096), torch.randint(0, 4096, (48,))]
+
+
+def get_init_inputs():
+    return []
