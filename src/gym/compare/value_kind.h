@@ -1,4 +1,4 @@
-// What kind of thing a value of a plan is, in a reader's words.
+// Names the kinds of values of a plan, for messages about outputs of another structure.
 #pragma once
 
 #include <array>

@@ -116,7 +116,7 @@ bool run_counter_trials(Equipment& equipment, const TrialContext& context, const
   for (const std::int64_t calls : calls_to_try(context.task, counters, context.job.secret)) {
     auto result = trials.run(context.task, calls);
     // The plan holds a number that Python took from the counter, and a candidate's plan may do so, too.
-    // Whoever loads the counter must be right for the number that follows from it.
+    // A candidate that loads the counter must be right for the number that follows from it.
     if (result && is_wrong(*result) && !of_averages.empty())
       result = trials.run(plan::analysis::after_calls(context.task, of_averages, calls), calls);
     if (result && !goes_on(context, *result, calls, report)) return false;

@@ -20,6 +20,7 @@ from .repetition import Repetition
 
 WRITES = 41  # that an optimizer makes to each weight between two calls
 
+
 class Call:
     """One call of forward: its inputs, its steps, and what it returned as a value of the plan."""
 

@@ -28,8 +28,7 @@ STRICT = {"json", "json.encoder", "operator", "math", "builtins", "torch.nn.func
 ADDED_BY_PYTHON = {"__annotations__", "__doc__", "__abstractmethods__", "__parameters__", "__signature__", "__hash__"}
 KINDS = (FunctionType, BuiltinFunctionType, type, ModuleType, staticmethod, classmethod, property, MethodDescriptorType,
          GetSetDescriptorType, WrapperDescriptorType)
-
-
+HOOKS = {"excepthook", "displayhook", "unraisablehook", "breakpointhook"}  # of sys. Libraries set them when they are imported.
 HEAP, CHANGEABLE = 1 << 9, 1 << 9 | 1 << 8  # flags of a type: Python may change a heap type that is not immutable
 
 # Where a dictionary of this CPython keeps its version: behind the reference count, the type and the number of items.
@@ -55,9 +54,6 @@ def versions_are_kept():
 def dictionary_of(one):
     """Returns the dictionary behind a class's vars(), which shows it read-only."""
     return gc.get_referents(vars(one))[0]
-
-
-HOOKS = {"excepthook", "displayhook", "unraisablehook", "breakpointhook"}  # of sys. Libraries set them when they are imported.
 
 
 def parts_of(names):

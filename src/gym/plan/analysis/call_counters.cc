@@ -124,15 +124,10 @@ class Writes {
   std::map<int, const AtenCall*> made_by_;               // by tensor
 };
 
-bool is_real(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
-         dtype == DType::float64;
-}
-
 bool is_counter_by_form(const Plan& task, const PlanParameter& parameter) {
   const PlanTensor& tensor = declared(task, parameter.tensor);
   return parameter.kind == ParameterKind::buffer && elements_of(tensor) == 1 &&
-         (is_real(tensor.dtype) || holds_whole_numbers(tensor.dtype));
+         (holds_real_numbers(tensor.dtype) || holds_whole_numbers(tensor.dtype));
 }
 
 bool holds_whole_or_truth(const PlanTensor& tensor) {

@@ -26,12 +26,6 @@ bool asks_for_equals(const AtenCall& call) {
          name == "isin";
 }
 
-bool compares(const AtenCall& call) {
-  const std::string_view name = operators::aten_base_name(call.op);
-  return operators::is(call.op, Trait::bounds) || operators::is(call.op, Trait::steps) ||
-         name == "isin" || name == "minimum" || name == "maximum";
-}
-
 // Follows a draw through operators on single elements.
 class DrawnNumbers {
  public:
@@ -78,7 +72,7 @@ class DrawnNumbers {
       return;
     }
     if (!operators::only_arranges(call.op)) is_only_lost_ = false;
-    if (!compares(call)) return;
+    if (!meets_numbers(call)) return;
     for (std::size_t k = 0; k < call.args.size(); ++k)
       if (k != argument)
         for (const double number : constants_.of(call.args[k]))
@@ -113,9 +107,7 @@ class DrawnNumbers {
     }
     const Line* before = call.args.empty() ? nullptr : line_of(call.args[0]);
     if (before == nullptr) return std::nullopt;
-    const std::string_view full = operators::aten_base_name(call.op);
-    const std::string_view name =
-        full.ends_with("__") || !full.ends_with('_') ? full : full.substr(0, full.size() - 1);
+    const std::string_view name = operators::functional_name(call.op);
     if (name == "neg") return Line{-before->factor, -before->offset};
     const std::vector<double> numbers =
         call.args.size() > 1 ? constants_.of(call.args[1]) : std::vector<double>{};
@@ -146,6 +138,12 @@ class DrawnNumbers {
 };
 
 }  // namespace
+
+bool meets_numbers(const AtenCall& call) {
+  const std::string_view name = operators::functional_name(call.op);
+  return operators::is(call.op, Trait::bounds) || operators::is(call.op, Trait::steps) ||
+         name == "isin" || name == "minimum" || name == "maximum";
+}
 
 ComparedNumbers compared_numbers(const Plan& task, const InputDraw& draw) {
   DrawnNumbers drawn(task, draw);

@@ -19,6 +19,9 @@ struct ComparedNumbers {
   std::vector<double> ignored;
 };
 
+// Says whether the operator's result changes where an argument passes or equals another one.
+bool meets_numbers(const AtenCall& call);
+
 ComparedNumbers compared_numbers(const Plan& task, const InputDraw& draw);
 
 }  // namespace tritonsmith::gym::plan::analysis

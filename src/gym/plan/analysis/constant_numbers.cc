@@ -15,33 +15,12 @@ namespace {
 constexpr std::int64_t kMost = 64;
 
 template <typename Number>
-std::vector<double> numbers_held_by(const std::string& bytes) {
+std::vector<double> numbers_as(const std::string& bytes) {
   std::vector<Number> read(bytes.size() / sizeof(Number));
   std::memcpy(read.data(), bytes.data(), read.size() * sizeof(Number));
   std::vector<double> numbers;
   for (const Number number : read) numbers.push_back(static_cast<double>(number));
   return numbers;
-}
-
-std::vector<double> numbers_of(const std::string& bytes, DType dtype) {
-  switch (dtype) {
-    case DType::uint8:
-      return numbers_held_by<std::uint8_t>(bytes);
-    case DType::int8:
-      return numbers_held_by<std::int8_t>(bytes);
-    case DType::int16:
-      return numbers_held_by<std::int16_t>(bytes);
-    case DType::int32:
-      return numbers_held_by<std::int32_t>(bytes);
-    case DType::int64:
-      return numbers_held_by<std::int64_t>(bytes);
-    case DType::float32:
-      return numbers_held_by<float>(bytes);
-    case DType::float64:
-      return numbers_held_by<double>(bytes);
-    default:
-      return {};
-  }
 }
 
 // The number with which the call fills a tensor.
@@ -58,6 +37,27 @@ std::vector<double> filled_with(const AtenCall& call) {
 
 }  // namespace
 
+std::vector<double> numbers_in(const std::string& bytes, DType dtype) {
+  switch (dtype) {
+    case DType::uint8:
+      return numbers_as<std::uint8_t>(bytes);
+    case DType::int8:
+      return numbers_as<std::int8_t>(bytes);
+    case DType::int16:
+      return numbers_as<std::int16_t>(bytes);
+    case DType::int32:
+      return numbers_as<std::int32_t>(bytes);
+    case DType::int64:
+      return numbers_as<std::int64_t>(bytes);
+    case DType::float32:
+      return numbers_as<float>(bytes);
+    case DType::float64:
+      return numbers_as<double>(bytes);
+    default:
+      return {};
+  }
+}
+
 int ConstantNumbers::storage_of(int tensor) const {
   return task_.tensors.at(static_cast<std::size_t>(tensor)).storage;
 }
@@ -68,7 +68,7 @@ ConstantNumbers::ConstantNumbers(const Plan& task) : task_(task) {
     const auto* constant = std::get_if<ConstantStep>(&step.action);
     if (constant == nullptr) continue;
     const PlanTensor& made = task.tensors.at(static_cast<std::size_t>(constant->output));
-    if (elements_of(made) <= kMost) held_[made.storage] = numbers_of(constant->bytes, made.dtype);
+    if (elements_of(made) <= kMost) held_[made.storage] = numbers_in(constant->bytes, made.dtype);
   }
 }
 

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::plan::analysis {
+
+// Returns the numbers of a contiguous tensor from its bytes, or nothing for other types than uint8, int8 to int64,
+// float32 and float64.
+std::vector<double> numbers_in(const std::string& bytes, DType dtype);
 
 class ConstantNumbers {
  public:

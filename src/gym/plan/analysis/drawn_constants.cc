@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <optional>
+
+#include "gym/plan/analysis/constant_numbers.h"
+#include "gym/plan/analysis/whole_inputs.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
 constexpr std::size_t kLeast = 64;
-
-template <typename Number>
-std::vector<double> numbers_in(const std::string& bytes) {
-  std::vector<Number> read(bytes.size() / sizeof(Number));
-  std::memcpy(read.data(), bytes.data(), read.size() * sizeof(Number));
-  return {read.begin(), read.end()};
-}
 
 struct Moments {
   double mean = 0, deviation = 0;
@@ -104,8 +99,7 @@ std::optional<std::string> generator_of(const std::vector<double>& numbers, std:
 std::optional<AtenCall> draw_in_place_of(const ConstantStep& constant, const PlanTensor& tensor) {
   if (tensor.shape.empty()) return std::nullopt;
   std::vector<double> numbers;
-  if (tensor.dtype == DType::float32) numbers = numbers_in<float>(constant.bytes);
-  if (tensor.dtype == DType::float64) numbers = numbers_in<double>(constant.bytes);
+  if (holds_real_numbers(tensor.dtype)) numbers = numbers_in(constant.bytes, tensor.dtype);
   const auto generator = generator_of(numbers, static_cast<std::size_t>(tensor.shape.back()));
   if (!generator) return std::nullopt;
   List shape;

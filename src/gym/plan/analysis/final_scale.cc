@@ -6,15 +6,11 @@
 
 #include "gym/plan/analysis/exact_at_halves.h"
 #include "gym/plan/analysis/forward_producers.h"
+#include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
-
-bool holds_floats(DType dtype) {
-  return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
-         dtype == DType::bfloat16;
-}
 
 // Returns the number with which the call multiplies its first argument, or nothing.
 std::optional<double> factor_of(const AtenCall& call) {
@@ -48,7 +44,7 @@ double final_scale(const Plan& task) {
   append_tensors(task.outputs, outputs);
   double largest = 0;
   for (const int output : outputs)
-    if (holds_floats(task.tensors.at(static_cast<std::size_t>(output)).dtype))
+    if (holds_real_numbers(task.tensors.at(static_cast<std::size_t>(output)).dtype))
       largest = std::max(largest, scale_of(producers, output));
   return largest > 0 ? std::min(largest, 1.0) : 1;
 }

@@ -12,7 +12,7 @@ struct Step {
   std::vector<Value> more;
 };
 
-// Of a forward that takes these steps one after the other.
+// Returns the final scale of a forward that takes these steps one after the other.
 double scale_after(const std::vector<Step>& steps) {
   PlanBuilder task(PlanRole::task);
   int last = task.tensor({4, 8});

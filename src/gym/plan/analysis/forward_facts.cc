@@ -9,6 +9,7 @@
 #include "gym/plan/analysis/exact_at_halves.h"
 #include "gym/plan/analysis/special_values.h"
 #include "gym/plan/analysis/truth_values.h"
+#include "gym/plan/analysis/whole_inputs.h"
 #include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -180,9 +181,7 @@ class Jumps {
   bool is_floating(const Value& value) const {
     const auto* tensor = std::get_if<TensorRef>(&value.data);
     if (tensor == nullptr) return false;
-    const DType dtype = task_.tensors.at(static_cast<std::size_t>(tensor->index)).dtype;
-    return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
-           dtype == DType::bfloat16;
+    return holds_real_numbers(task_.tensors.at(static_cast<std::size_t>(tensor->index)).dtype);
   }
   void add(double number) {
     if (std::ranges::find(numbers_, number) == numbers_.end()) numbers_.push_back(number);

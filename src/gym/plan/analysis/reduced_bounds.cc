@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "gym/plan/analysis/compared_numbers.h"
 #include "gym/plan/analysis/constant_numbers.h"
 #include "gym/plan/operators/operator_traits.h"
 
@@ -38,8 +39,7 @@ class GrowthOfInputs {
   }
 
   void follow(const AtenCall& call) {
-    const std::string_view full = operators::aten_base_name(call.op);
-    name_ = full.ends_with("__") || !full.ends_with('_') ? full : full.substr(0, full.size() - 1);
+    name_ = operators::functional_name(call.op);
     note(call);
     const auto made = after(call);
     for (const int output : call.outputs)
@@ -73,9 +73,7 @@ class GrowthOfInputs {
     const Growth* first = known(call, 0);
     if (name_ == "renorm" && first != nullptr && call.args.size() > largest_norm)
       return add(call.args[largest_norm], *first);
-    if (!operators::is(call.op, Trait::bounds) && !operators::is(call.op, Trait::steps) &&
-        name_ != "isin" && name_ != "minimum" && name_ != "maximum")
-      return;
+    if (!meets_numbers(call)) return;
     for (std::size_t k = 0; k < call.args.size(); ++k)
       if (const Growth* compared = known(call, k); compared != nullptr && compared->is_reduced)
         for (std::size_t other = 0; other < call.args.size(); ++other)
@@ -118,7 +116,7 @@ class GrowthOfInputs {
     return made;
   }
 
-  // Of an input with weights, or of two inputs.
+  // A product of an input with weights grows as the input does. The degrees of two inputs add up.
   std::optional<Growth> product(const AtenCall& call) const {
     std::optional<Growth> made;
     for (const int read : tensors_given_to(call))

@@ -9,7 +9,7 @@ namespace {
 
 using Orders = std::vector<ReturnedOrder>;
 
-// Of a forward that puts the exponentials of its input in order.
+// Returns the orders of a forward that puts the exponentials of its input in order.
 Orders orders_after(const std::string& op, const std::vector<Value>& more, bool casts = false,
                     std::vector<std::pair<std::string, Value>> kwargs = {}) {
   PlanBuilder task(PlanRole::task);

@@ -19,10 +19,10 @@ bool has_nan(const ForwardFacts& facts) {
   return std::ranges::any_of(facts.specials, [](double number) { return std::isnan(number); });
 }
 
-// What is found of a task that takes the operator of its inputs x and y.
-class OneInput {
+// Builds tasks that apply one operator to their inputs x and y, and returns what is found of them.
+class OneOperator {
  public:
-  explicit OneInput(DType dtype = DType::float32) : dtype_(dtype), x_(tensor()), y_(tensor()) {
+  explicit OneOperator(DType dtype = DType::float32) : dtype_(dtype), x_(tensor()), y_(tensor()) {
     task_.input(t(x_)).input(t(y_));
   }
   int x() const { return x_; }
@@ -50,13 +50,13 @@ class OneInput {
 TEST(SpecialValues, AComparisonWithTheLargestNumberAsksForThem) {
   for (const double bound : {kEndless, -kEndless, kLargest, 3.4e38, 1e38})
     for (const bool by_size : {false, true}) {
-      OneInput task;
+      OneOperator task;
       const int compared = by_size ? task.after("aten::abs", {t(task.x())}) : task.x();
       task.truth("aten::le.Scalar", {t(compared), f(bound)});
       EXPECT_TRUE(has_nan(task.facts())) << bound;
     }
   for (const double bound : {0.0, 6.0, 1e9, -1e30}) {
-    OneInput task;
+    OneOperator task;
     task.truth("aten::le.Scalar", {t(task.x()), f(bound)});
     EXPECT_TRUE(task.facts().specials.empty()) << bound;
   }
@@ -65,7 +65,7 @@ TEST(SpecialValues, AComparisonWithTheLargestNumberAsksForThem) {
 TEST(SpecialValues, TheLargestNumberIsThatOfTheType) {
   for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64})
     for (const double bound : {65504.0, kLargest, std::numeric_limits<double>::max()}) {
-      OneInput task(dtype);
+      OneOperator task(dtype);
       task.truth("aten::lt.Scalar", {t(task.x()), f(bound)});
       const double largest = dtype == DType::float16   ? 65504
                              : dtype == DType::float64 ? std::numeric_limits<double>::max()
@@ -78,7 +78,7 @@ TEST(SpecialValues, TheLargestNumberIsThatOfTheType) {
 TEST(SpecialValues, AZeroOfAllFiniteNumbersAsksWhereItIsCompared) {
   for (const bool is_product : {false, true})
     for (const bool is_compared : {false, true}) {
-      OneInput task;
+      OneOperator task;
       const int zero = is_product ? task.after("aten::mul.Tensor", {t(task.x()), i(0)})
                                   : task.after("aten::sub.Tensor", {t(task.x()), t(task.x())});
       if (is_compared)
@@ -90,17 +90,17 @@ TEST(SpecialValues, AZeroOfAllFiniteNumbersAsksWhereItIsCompared) {
 }
 
 TEST(SpecialValues, AComparisonWithItselfAsks) {
-  OneInput task;
+  OneOperator task;
   task.truth("aten::ne.Tensor", {t(task.x()), t(task.x())});
   EXPECT_TRUE(has_nan(task.facts()));
-  OneInput other;
+  OneOperator other;
   other.truth("aten::ne.Tensor", {t(other.x()), t(other.y())});
   EXPECT_TRUE(other.facts().specials.empty());
 }
 
 // Scores hide keys behind infinities, and a kernel that skips them never meets their values.
 TEST(SpecialValues, ABoundOfAProductOfMatricesAsksNothing) {
-  OneInput task;
+  OneOperator task;
   const int product = task.after("aten::mm", {t(task.x()), t(task.y())});
   task.truth("aten::eq.Scalar", {t(product), f(-kEndless)});
   EXPECT_TRUE(task.facts().specials.empty());
@@ -108,19 +108,19 @@ TEST(SpecialValues, ABoundOfAProductOfMatricesAsksNothing) {
 
 TEST(SpecialValues, AClampAtTheLargestNumberMeetsInfinitiesAlone) {
   for (const double bound : {kLargest, kEndless}) {
-    OneInput task;
+    OneOperator task;
     task.after("aten::clamp", {t(task.x()), f(-bound), f(bound)});
     EXPECT_EQ(task.facts().specials.size(), std::isinf(bound) ? 0 : 2);
     EXPECT_FALSE(has_nan(task.facts()));
   }
-  OneInput summed;  // two of the largest numbers have no sum
+  OneOperator summed;  // two of the largest numbers have no sum
   summed.after("aten::sum", {t(summed.after("aten::clamp", {t(summed.x()), f(-kLargest)}))});
   EXPECT_TRUE(summed.facts().specials.empty());
 }
 
 TEST(SpecialValues, OperatorsWhoseDefinitionNamesNanAsk) {
   for (const std::string op : {"isclose", "nanmedian", "fmax", "nansum", "nan_to_num", "isinf"}) {
-    OneInput task;
+    OneOperator task;
     task.after("aten::" + op, {t(task.x()), t(task.y())});
     EXPECT_TRUE(has_nan(task.facts())) << op;
   }
@@ -128,23 +128,23 @@ TEST(SpecialValues, OperatorsWhoseDefinitionNamesNanAsk) {
 
 TEST(ZeroSigns, AreThoseOfTheInputsThatTheOperatorReads) {
   for (const std::string op : {"copysign.Tensor", "atan2"}) {
-    OneInput task;
+    OneOperator task;
     const int less = task.after("aten::mul.Tensor", {t(task.y()), f(0.5)});
     const int sum = task.after("aten::add.Tensor", {t(task.x()), f(1)});
     task.after("aten::" + op, {t(sum), t(less)});
     EXPECT_EQ(task.facts().zero_signs, std::set<int>{task.y()}) << op;
-    OneInput opposite;
+    OneOperator opposite;
     opposite.after("aten::" + op, {t(opposite.after("aten::neg", {t(opposite.x())})), f(1)});
     EXPECT_TRUE(opposite.facts().zero_signs.empty()) << op;
   }
-  OneInput plain;
+  OneOperator plain;
   plain.after("aten::maximum", {t(plain.x()), t(plain.y())});
   EXPECT_TRUE(plain.facts().zero_signs.empty());
 }
 
 TEST(ZeroSigns, AQuotientTellsThemWhereABoundFollows) {
   for (const bool has_bound : {false, true}) {
-    OneInput task;
+    OneOperator task;
     const int inverse = task.after("aten::reciprocal", {t(task.x())});
     const int scaled = task.after("aten::mul.Tensor", {t(inverse), f(3)});
     if (has_bound) task.after("aten::clamp", {t(scaled), f(-50), f(50)});
@@ -155,7 +155,7 @@ TEST(ZeroSigns, AQuotientTellsThemWhereABoundFollows) {
 // A code of eight bits clamps the quotient, as a rule. Infinity itself is no whole number.
 TEST(ZeroSigns, AQuotientThatBecomesAWholeNumberTellsThemBehindAClampAlone) {
   for (const bool is_clamped : {false, true}) {
-    OneInput task;
+    OneOperator task;
     const int quotient = task.after("aten::div.Tensor", {t(task.x()), t(task.y())});
     const int rounded = task.after("aten::round", {t(quotient)});
     const int clamped = task.after("aten::clamp", {t(rounded), f(-128), f(127)});
@@ -167,7 +167,7 @@ TEST(ZeroSigns, AQuotientThatBecomesAWholeNumberTellsThemBehindAClampAlone) {
 // 0 / 0 is NaN, which a maximum in Triton does not pass on.
 TEST(ZeroSigns, NeitherAQuotientOfTheSameInputNorAShiftedDivisorTellsThem) {
   for (const bool is_same : {false, true}) {
-    OneInput task;
+    OneOperator task;
     const int sine = task.after("aten::sin", {t(task.x())});
     const int divisor = is_same ? task.x() : task.after("aten::add.Tensor", {t(task.x()), f(1)});
     const int quotient = task.after("aten::div.Tensor", {t(is_same ? sine : task.y()), t(divisor)});

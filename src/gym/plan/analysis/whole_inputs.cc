@@ -9,6 +9,11 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
+bool holds_real_numbers(DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
+         dtype == DType::float64;
+}
+
 bool holds_whole_numbers(DType dtype) {
   switch (dtype) {
     case DType::uint8:

@@ -12,6 +12,8 @@ namespace tritonsmith::gym::plan::analysis {
 
 // False for truth values.
 bool holds_whole_numbers(DType dtype);
+// True for float16, bfloat16, float32 and float64.
+bool holds_real_numbers(DType dtype);
 
 // Says whether an operator of forward is given this input, or another tensor of its memory.
 bool reads_in_forward(const Plan& task, int input);

@@ -57,4 +57,9 @@ bool writes_in_place(std::string_view full_name) {
   return aten_base_name(full_name).ends_with('_');
 }
 
+std::string_view functional_name(std::string_view full_name) {
+  const std::string_view name = aten_base_name(full_name);
+  return name.ends_with("__") || !name.ends_with('_') ? name : name.substr(0, name.size() - 1);
+}
+
 }  // namespace tritonsmith::gym::plan::operators

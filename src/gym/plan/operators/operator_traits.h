@@ -49,5 +49,7 @@ bool depends_on_width(std::string_view full_name);
 
 // True for operators whose name ends in one underscore, but not for "__and__" and the like.
 bool writes_in_place(std::string_view full_name);
+// Returns "add" for "aten::add_.Tensor", too, and "__and__" as it is.
+std::string_view functional_name(std::string_view full_name);
 
 }  // namespace tritonsmith::gym::plan::operators

@@ -16,7 +16,7 @@ at::Tensor enlarged(const std::vector<double>& bounds, at::Tensor tensor, std::u
   return tensor;
 }
 
-// Whatever the reduction is, some rows lie on each side of the bound.
+// For each reduction some rows lie on each side of the bound.
 TEST(LargeRows, ReducedValuesPassTheBoundOnBothSides) {
   for (const double bound : {200.0, 5000.0, 60000.0})
     for (const std::int64_t length : {16, 256, 1000})

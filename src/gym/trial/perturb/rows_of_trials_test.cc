@@ -42,7 +42,7 @@ TEST(SmallRows, AnEpsilonCountsWhateverTheShape) {
       }
 }
 
-// Of ordinary elements that become so small, neither the largest, nor the range, nor the norm reaches the epsilon.
+// factor_below() makes elements so small that their largest, their range and their norm stay below the epsilon.
 TEST(TinyInputs, NoStatisticOfTheWholeReachesTheEpsilon) {
   for (const double epsilon : {1e-5, 1e-7, 1e-12})
     for (const std::int64_t count : {2, 300, 100'000}) {
