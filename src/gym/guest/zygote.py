@@ -39,6 +39,7 @@ from tritonsmith_guest.jail import Jail, JailRefused
 CONTROL_FD = 3
 MIB = 1 << 20
 SELDOM = 20_000  # a guest lives for less than a second; collecting after each 700 new objects took a tenth of it
+MANY = 32  # guests, whose forks and exits cost about as much time in small pages as the move to huge pages takes
 SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives",
                 "/etc/localtime", "/sys/devices/system/cpu"]
 PROC_FILES = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel"]
@@ -82,6 +83,7 @@ class Zygote:
         self.jail.keep_memory()  # before the large imports
         self.no_driver = ctypes.CDLL(config["no_driver"])  # must be loaded before torch looks for a CUDA driver
         self.guests = {}  # pidfd -> (id, pid, folder)
+        self.forks = 0
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.poller = select.poll()
         self.poller.register(control, select.POLLIN)
@@ -91,6 +93,7 @@ class Zygote:
     def settle(self):
         """Imports the large modules, enters the sandbox root and warms up. Returns the "ready" message."""
         start = time.monotonic_ns()
+        gc.disable()  # almost all objects that imports make stay; collections would search them again and again
         self.trees = readable_trees(self.config)
         self.folders = self.config["folders"]
         sys.path[:0] = self.config["packages"]
@@ -128,7 +131,7 @@ class Zygote:
             raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
         gc.freeze()
         gc.set_threshold(SELDOM)
-        huge_pages.collapse_all()
+        gc.enable()
 
     @staticmethod
     def versions():
@@ -170,6 +173,9 @@ class Zygote:
         self.guests[pidfd] = (order["id"], pid, folder)
         self.poller.register(pidfd, select.POLLIN)
         frames.write(self.control, {"event": "forked", "id": order["id"]})
+        self.forks += 1
+        if self.forks == MANY:
+            huge_pages.collapse_all()
 
     def kill(self, guest_id):
         for pidfd, (known_id, _, _) in self.guests.items():
