@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "gym/triton_ir/execute/number_formats.h"
+
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
@@ -55,9 +57,9 @@ std::optional<int> bits_of_constraint(char constraint) {
 
 std::optional<int> bits_of_type(std::string_view type) {
   static const std::map<std::string_view, int> bits = {
-      {"b8", 8},   {"u8", 8},   {"s8", 8},   {"b16", 16}, {"u16", 16}, {"s16", 16},
-      {"f16", 16}, {"b32", 32}, {"u32", 32}, {"s32", 32}, {"f32", 32}, {"f16x2", 32},
-      {"b64", 64}, {"u64", 64}, {"s64", 64}, {"f64", 64}};
+      {"pred", 1},   {"b8", 8},   {"u8", 8},   {"s8", 8},   {"b16", 16}, {"u16", 16},
+      {"s16", 16},   {"f16", 16}, {"b32", 32}, {"u32", 32}, {"s32", 32}, {"f32", 32},
+      {"f16x2", 32}, {"b64", 64}, {"u64", 64}, {"s64", 64}, {"f64", 64}};
   const auto found = bits.find(type);
   return found == bits.end() ? std::nullopt : std::optional(found->second);
 }
@@ -80,6 +82,16 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
     return std::nullopt;
   return negative ? 0 - value : value;
+}
+
+// Reads 1.5, 20. and -0.25 as fp32.
+std::optional<std::uint64_t> fraction_of(std::string_view text) {
+  float value = 0;
+  const auto read =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const bool is_one = text.find('.') != std::string_view::npos && read.ec == std::errc() &&
+                      read.ptr == text.data() + text.size();
+  return is_one ? std::optional<std::uint64_t>(float_to_bits(value)) : std::nullopt;
 }
 
 }  // namespace
@@ -127,9 +139,16 @@ class AssemblyParser {
   }
 
   Status read_statement() {
+    AssemblyBlock::Predicate predicate;
+    if (accept('@')) {
+      predicate.value = !accept('!');
+      TRY_ASSIGN(predicate.reg, known_register(word()));
+      if (block_.bits_[static_cast<std::size_t>(predicate.reg)] != 1)
+        return fail("a predicate must be declared with .reg .pred");
+    }
     const std::string name = word();
     if (name.empty()) return fail("unexpected '{}'", text_.substr(at_, 12));
-    if (name.starts_with(".reg")) return read_declaration();
+    if (name.starts_with(".reg") && predicate.reg < 0) return read_declaration();
     // A launch waits for another one, or lets the next one begin. In a plan each begins after the
     // one before it has ended.
     if (name == "griddepcontrol.wait" || name == "griddepcontrol.launch_dependents")
@@ -145,28 +164,29 @@ class AssemblyParser {
     while (accept(',')) {
       const bool joined = accept('{');
       do {
-        TRY_ASSIGN(const AssemblyBlock::Operand operand, read_operand());
+        TRY_ASSIGN(const AssemblyBlock::Operand operand, read_operand(name.ends_with(".f32")));
         inputs.push_back(operand);
       } while (joined && accept(','));
       if (joined && !accept('}')) return fail("a vector does not end");
     }
     if (!accept(';') && at_ < text_.size() && text_[at_] != '}')
       return fail("unexpected text after {}", name);
-    return add(name, std::move(outputs), std::move(inputs));
+    return add(name, predicate, std::move(outputs), std::move(inputs));
   }
 
-  Status add(const std::string& name, std::vector<int> outputs,
-             std::vector<AssemblyBlock::Operand> inputs) {
+  Status add(const std::string& name, const AssemblyBlock::Predicate& predicate,
+             std::vector<int> outputs, std::vector<AssemblyBlock::Operand> inputs) {
     if (block_.steps_.size() >= kMostSteps) return fail("more than {} instructions", kMostSteps);
     if (name.starts_with("mov.") && bits_of_type(name.substr(4))) {
-      block_.steps_.push_back({nullptr, std::move(outputs), std::move(inputs)});
+      block_.steps_.push_back({predicate, nullptr, std::move(outputs), std::move(inputs)});
       return ok();
     }
     const AssemblyInstruction* instruction = find_assembly_instruction(name);
     if (instruction == nullptr) return fail("the instruction {} is not known", name);
     if (outputs.size() != 1 || std::cmp_not_equal(inputs.size(), instruction->operands))
       return fail("{} has a wrong number of operands", name);
-    block_.steps_.push_back({instruction->function, std::move(outputs), std::move(inputs)});
+    block_.steps_.push_back(
+        {predicate, instruction->function, std::move(outputs), std::move(inputs)});
     return ok();
   }
 
@@ -206,11 +226,13 @@ class AssemblyParser {
     return accept('}') ? ok() : Status(fail("a vector does not end"));
   }
 
-  Result<AssemblyBlock::Operand> read_operand() {
+  Result<AssemblyBlock::Operand> read_operand(bool is_float) {
     const bool negative = accept('-');
     std::string name = word();
     if (negative) name.insert(name.begin(), '-');
     if (const auto number = number_of(name)) return AssemblyBlock::Operand{-1, *number};
+    if (const auto number = is_float ? fraction_of(name) : std::nullopt)
+      return AssemblyBlock::Operand{-1, *number};
     TRY_ASSIGN(const int reg, known_register(name));
     return AssemblyBlock::Operand{reg, 0};
   }
@@ -276,6 +298,9 @@ void AssemblyBlock::run(std::span<std::uint64_t> registers) const {
     registers[at] = value & mask_of(bits_[at]);
   };
   for (const Step& step : steps_) {
+    if (step.predicate.reg >= 0 &&
+        (registers[static_cast<std::size_t>(step.predicate.reg)] != 0) != step.predicate.value)
+      continue;
     if (step.function != nullptr) {
       std::array<std::uint64_t, 4> in{};
       for (std::size_t k = 0; k < step.inputs.size(); ++k) in[k] = value_of(step.inputs[k]);

@@ -1,8 +1,7 @@
 // Assembly: inline PTX of a kernel (tl.inline_asm_elementwise), evaluated as what it computes. Only
 // instructions that have no place in Triton's language are known: conversions between number
-// formats, approximations, packed 16-bit arithmetic, dp4a, and the operations on bits that go with
-// them. There are no memory accesses, branches or predicates, so a block is a pure function of its
-// operands. assembly_instructions.cc lists the instructions; gym/language/triton/guest/assembly.py has their names
+// formats, approximations, packed 16-bit arithmetic, dp4a, and the operations that go with them.
+// There are no memory accesses and no branches, so a block is a pure function of its operands. assembly_instructions.cc lists the instructions; gym/language/triton/guest/assembly.py has their names
 // for the compiler.
 #pragma once
 
@@ -46,8 +45,14 @@ class AssemblyBlock {
     int reg = -1;  // a register; -1: the number
     std::uint64_t number = 0;
   };
+  // The instruction runs only where this register of one bit holds the value.
+  struct Predicate {
+    int reg = -1;  // -1: it always runs
+    bool value = true;
+  };
   // One instruction. A mov may join several registers into one, or split one into several.
   struct Step {
+    Predicate predicate;
     AssemblyFunction function = nullptr;  // null: joins its inputs and splits the bits
     std::vector<int> outputs;
     std::vector<Operand> inputs;

@@ -4,6 +4,7 @@
 // 1.0e-5, as measured over [-8, 8] in November 2026.
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -217,6 +218,77 @@ void add_packed_arithmetic(Table& t, const std::string& type) {
   add_flushed(t, "abs", type, {both<T, [](float a, float, float) { return std::fabs(a); }>, 1});
 }
 
+template <auto function>
+void add_arithmetic(Table& t, const std::string& name, int operands) {
+  for (const std::string rounding : {"", ".rn"})
+    add_flushed(t, name + rounding, "f32",
+                {[](const In& in) {
+                   return bits_of(function(number(in[0]), number(in[1]), number(in[2])));
+                 },
+                 operands});
+}
+
+void add_arithmetic_of_floats(Table& t) {
+  add_arithmetic<[](float a, float b, float) { return a + b; }>(t, "add", 2);
+  add_arithmetic<[](float a, float b, float) { return a - b; }>(t, "sub", 2);
+  add_arithmetic<[](float a, float b, float) { return a * b; }>(t, "mul", 2);
+  add_arithmetic<[](float a, float b, float c) { return std::fma(a, b, c); }>(t, "fma", 3);
+  add_arithmetic<[](float a, float b, float) { return std::fmin(a, b); }>(t, "min", 2);
+  add_arithmetic<[](float a, float b, float) { return std::fmax(a, b); }>(t, "max", 2);
+  add_arithmetic<[](float a, float, float) { return -a; }>(t, "neg", 1);
+  add_arithmetic<[](float a, float, float) { return std::fabs(a); }>(t, "abs", 1);
+}
+
+struct Unequal {  // not NaN
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a < b || a > b;
+  }
+};
+struct Ordered {
+  bool operator()(float a, float b) const { return a == a && b == b; }
+};
+template <typename Relation>
+struct Not {
+  bool operator()(float a, float b) const { return !Relation{}(a, b); }
+};
+
+template <typename Relation>
+void add_comparison_of_floats(Table& t, const std::string& name) {
+  add_flushed(t, "setp." + name, "f32",
+              {[](const In& in) { return Bits{Relation{}(number(in[0]), number(in[1]))}; }, 2});
+}
+
+template <typename Relation>
+void add_comparison(Table& t, const std::string& name) {
+  add_comparison_of_floats<Relation>(t, name);
+  t["setp." + name + ".s32"] = {
+      [](const In& in) { return Bits{Relation{}(whole(in[0]), whole(in[1]))}; }, 2};
+  t["setp." + name + ".u32"] = {
+      [](const In& in) { return Bits{Relation{}(low(in[0]), low(in[1]))}; }, 2};
+}
+
+// Comparisons write a register of one bit. Only those of floats whose names end with u, and nan, hold for NaN.
+void add_comparisons(Table& t) {
+  add_comparison<std::equal_to<>>(t, "eq");
+  add_comparison<Unequal>(t, "ne");
+  add_comparison<std::less<>>(t, "lt");
+  add_comparison<std::less_equal<>>(t, "le");
+  add_comparison<std::greater<>>(t, "gt");
+  add_comparison<std::greater_equal<>>(t, "ge");
+  add_comparison_of_floats<Not<Unequal>>(t, "equ");
+  add_comparison_of_floats<Not<std::equal_to<>>>(t, "neu");
+  add_comparison_of_floats<Not<std::greater_equal<>>>(t, "ltu");
+  add_comparison_of_floats<Not<std::greater<>>>(t, "leu");
+  add_comparison_of_floats<Not<std::less_equal<>>>(t, "gtu");
+  add_comparison_of_floats<Not<std::less<>>>(t, "geu");
+  add_comparison_of_floats<Ordered>(t, "num");
+  add_comparison_of_floats<Not<Ordered>>(t, "nan");
+  for (const std::string type :
+       {"b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32"})
+    t["selp." + type] = {[](const In& in) { return in[2] != 0 ? in[0] : in[1]; }, 3};
+}
+
 void add_conversions_of_floats(Table& t) {
   using E4 = Eight<Element::f8e4m3fn>;
   using E5 = Eight<Element::f8e5m2>;
@@ -310,6 +382,8 @@ Table all_instructions() {
   add_approximations(table);
   add_packed_arithmetic<Half>(table, "f16x2");
   add_packed_arithmetic<Brain>(table, "bf16x2");
+  add_arithmetic_of_floats(table);
+  add_comparisons(table);
   add_conversions_of_floats(table);
   add_conversions_of_integers(table);
   add_bits(table);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "gym/triton_ir/execute/number_formats.h"
 
 namespace tritonsmith::gym::triton_ir {
@@ -73,6 +76,36 @@ TEST(Assembly, SplitsAndJoinsRegisters) {
       0x56781234u);
 }
 
+// Softplus as flash-linear-attention writes it.
+TEST(Assembly, RunsInstructionsUnderPredicates) {
+  const auto softplus = [](float x) {
+    return bits_to_float(static_cast<std::uint32_t>(
+        run("{ .reg .pred p; setp.gt.f32  p, $1, 20.; @p  mov.f32  $0, $1;"
+            "@!p mul.f32 $0, $1, 1.4426950408889634; @!p ex2.approx.ftz.f32 $0, $0;"
+            "@!p add.f32 $0, $0, 1.0; @!p lg2.approx.ftz.f32 $0, $0;"
+            "@!p mul.f32 $0, $0, 0.6931471805599453; }",
+            "=r,r", {float_to_bits(x)})));
+  };
+  EXPECT_NEAR(softplus(1.0f), std::log1p(std::exp(1.0f)), 1e-6);
+  EXPECT_NEAR(softplus(-3.0f), std::log1p(std::exp(-3.0f)), 1e-6);
+  EXPECT_EQ(softplus(21.5f), 21.5f);
+}
+
+TEST(Assembly, ComparesAndSelects) {
+  const auto larger = [](float a, float b) {
+    return bits_to_float(static_cast<std::uint32_t>(
+        run("{ .reg .pred p; setp.geu.f32 p, $1, $2; selp.f32 $0, $1, $2, p; }", "=f,f,f",
+            {float_to_bits(a), float_to_bits(b)})));
+  };
+  EXPECT_EQ(larger(1, 2), 2);
+  EXPECT_EQ(larger(3, 2), 3);
+  EXPECT_TRUE(std::isnan(larger(std::numeric_limits<float>::quiet_NaN(), 2)));
+  EXPECT_EQ(run("{ .reg .pred p; setp.lt.s32 p, $1, 0; selp.b32 $0, 7, 9, p; }", "=r,r", {~0ull}),
+            7u);
+  EXPECT_EQ(run("{ .reg .pred p; setp.lt.u32 p, $1, 0; selp.b32 $0, 7, 9, p; }", "=r,r", {~0ull}),
+            9u);
+}
+
 TEST(Assembly, WaitsForNoOtherLaunch) {
   EXPECT_EQ(run("griddepcontrol.wait; // dummy $0", "=r", {}), 0u);
 }
@@ -87,12 +120,13 @@ TEST(Assembly, ApproximatesATanhNoBetterThanAGpu) {
 TEST(Assembly, RefusesWhatIsNoFunctionOfItsOperands) {
   EXPECT_THAT(refusal("mov.u32 $0, %clock;"), testing::HasSubstr("%clock is not known"));
   EXPECT_THAT(refusal("ld.global.b32 $0, [$1];"), testing::HasSubstr("is not known"));
-  EXPECT_THAT(refusal("@p mov.b32 $0, $1;"), testing::HasSubstr("unexpected '@p"));
+  EXPECT_THAT(refusal("@p mov.b32 $0, $1;"), testing::HasSubstr("register p is not known"));
+  EXPECT_THAT(refusal("@$1 mov.b32 $0, $1;"), testing::HasSubstr("must be declared"));
   EXPECT_THAT(refusal("bar.sync 0;"), testing::HasSubstr("is not known"));
   EXPECT_THAT(refusal("mov.b32 $0, $2;"), testing::HasSubstr("no operand $2"));
   EXPECT_THAT(refusal("mov.b32 $0, $1;", "=r,r,~{memory}"), testing::HasSubstr("~{memory}"));
   EXPECT_THAT(refusal("{ mov.b32 $0, $1; } }"), testing::HasSubstr("brace"));
-  EXPECT_THAT(refusal("max.f32 $0, $1, $1;", "=f,f"), testing::HasSubstr("max.f32 is not known"));
+  EXPECT_THAT(refusal("max.s32 $0, $1, $1;", "=r,r"), testing::HasSubstr("max.s32 is not known"));
 }
 
 }  // namespace

@@ -91,9 +91,8 @@ def without_assembly(text):
     """Checks the inline assembly of a module as Triton prints it, and returns the text without it."""
     for block, constraints in ASSEMBLY.findall(text):
         plain = ESCAPED.sub(lambda sign: chr(int(sign[1], 16)) if len(sign[1]) == 2 else sign[1], block)
-        if unknown := assembly.first_unknown(plain, constraints):
-            raise Refused("refused_ir", f"inline assembly may only hold instructions that compute what Triton cannot: {unknown} "
-                                        "is none of them")
+        if why := assembly.why_refused(plain, constraints):
+            raise Refused("refused_ir", f"inline assembly may only compute from registers: {why}")
     text = ASSEMBLY.sub("tt.elementwise_inline_asm", text)
     if text.count("tt.elementwise_inline_asm") != len(re.findall(r"\btt\.elementwise_inline_asm [%(-]", text)):
         raise Refused("refused_ir", "inline assembly that Triton does not print in this form")

@@ -17,6 +17,7 @@ from triton._C.libtriton import llvm  # noqa: E402
 import candidate_modules  # noqa: E402
 from captures import capture_candidate, good_plan  # noqa: E402
 from tritonsmith_guest import compiler, libdevice, worker  # noqa: E402
+from tritonsmith_guest.assembly import why_refused  # noqa: E402
 from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
 
 
@@ -168,14 +169,25 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
 
     def test_inline_assembly_that_only_computes_compiles(self):
         for text in ("mov.b32 $0, $1;", "{ .reg .b32 t<2>;\n\tlop3.b32 t0, $1, 0xf, 0x64006400, 0xea; // or\n mov.b32 $0, t0; }",
-                     "{ .reg .b16 a, b; mov.b32 {a, b}, $1; mov.b32 $0, {b, a}; }", "dp4a.s32.s32 $0, $1, $1, $1;"):
+                     "{ .reg .b16 a, b; mov.b32 {a, b}, $1; mov.b32 $0, {b, a}; }", "dp4a.s32.s32 $0, $1, $1, $1;",
+                     "{ .reg .pred p; setp.gt.f32 p, $1, 20.; @p mov.f32 $0, $1; @!p mul.f32 $0, $1, 1.5; }"):
             self.assertEqual(self.assembly(text), "", text)
 
     def test_other_inline_assembly_is_refused(self):
         for text in ("mov.u32 $0, %clock;", "ld.global.b32 $0, [$1];", "bar.sync 0; mov.b32 $0, $1;", "trap;", "max.s32 $0, $1, $1;",
-                     "mov.b32 $0, WARP_SZ;", "{ mov.b32 $0, $1; } }", "mov.b32 $0, $1; } .func more() {", "mov.b32 $0, $1; // \\"):
+                     "mov.b32 $0, WARP_SZ;", "{ mov.b32 $0, $1; } }", "mov.b32 $0, $1; } .func more() {", "mov.b32 $0, $1; // \\",
+                     "@p mov.b32 $0, $1;", "{ .reg .pred p; setp.gt.s32 p, $1, 0; @p trap; mov.b32 $0, $1; }", "mov.b32 $0, .x;"):
             self.assertIn("inline assembly", self.assembly(text) or "compiled", text)
         self.assertIn("~{memory}", self.assembly("mov.b32 $0, $1;", "=r,r,~{memory}"))
+
+    def test_each_register_is_written_before_it_is_read(self):
+        start = ".reg .pred p; .reg .b32 t; setp.gt.s32 p, $1, 0; "
+        for text, said in (("@p mov.b32 $0, $1;", "result `$0`"), ("mov.b32 $0, t;", "`t` is read"),
+                           ("@p mov.b32 t, $1; @!p mov.b32 $0, t; @p mov.b32 $0, t;", "`t` is read"),
+                           ("@p mov.b32 $0, $1; setp.gt.s32 p, $1, 5; @!p mov.b32 $0, 1;", "result `$0`")):
+            self.assertIn(said, why_refused("{" + start + text + "}", "=r,r"), text)
+        self.assertIn("`p` is read", why_refused(".reg .pred p; @p mov.b32 $0, $1; @!p mov.b32 $0, 1;", "=r,r"))
+        self.assertIsNone(why_refused(start + "@p mov.b32 t, $1; @p mov.b32 $0, t; @!p mov.b32 $0, 1;", "=r,r"))
 
     def test_pointers_made_of_integers_are_refused(self):
         error = self.refusal("tl.load((offsets.to(tl.int64) * 4096).to(tl.pointer_type(tl.float32)))")
