@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gym/plan/analysis/exact_at_halves.h"
+#include "gym/plan/analysis/returned_order.h"
 #include "gym/plan/analysis/special_values.h"
 #include "gym/plan/analysis/truth_values.h"
 #include "gym/plan/analysis/whole_inputs.h"
@@ -47,6 +48,10 @@ bool gives_indices(std::string_view op) {
 // PyTorch promises the first of equal values.
 bool gives_first_indices(std::string_view op) {
   return gives_indices(op) && plan::operators::is(op, Trait::reduces);
+}
+
+bool promises_an_order(const AtenCall& call) {
+  return gives_first_indices(call.op) || is_stable_sort(call);
 }
 
 // Ties do not matter if nothing reads the indices.
@@ -234,7 +239,7 @@ void note_other_jumps(const Plan& task, const AtenCall& call, const ExactAtHalve
   constexpr std::size_t least = 2, largest = 3, grid = 1, mode = 2, nearest = 1;
   if (call.args.empty()) return;
   const std::string_view name = plan::operators::aten_base_name(call.op);
-  if (gives_first_indices(call.op) || name == "isin") jumps.note_value(call.args[0], at_halves);
+  if (promises_an_order(call) || name == "isin") jumps.note_value(call.args[0], at_halves);
   if (asks_for_zeros(task, call) && at_halves.is_as_given(call.args[0]) &&
       holds_tiny_numbers(task, call.args[0])) {
     jumps.note_value(call.args[0], at_halves);
@@ -296,10 +301,11 @@ ForwardFacts forward_facts(const Plan& task) {
       note_other_jumps(task, *call, at_halves, jumps);
     if (gives_indices(call->op) && are_indices_read(task, *call)) {
       facts.gives_indices = true;
-      facts.gives_unordered_indices =
-          facts.gives_unordered_indices || !gives_first_indices(call->op);
-      facts.gives_ordered_indices =
-          facts.gives_ordered_indices || plan::operators::is(call->op, Trait::orders);
+      if (!promises_an_order(*call)) {
+        facts.gives_unordered_indices = true;
+        facts.gives_ordered_indices =
+            facts.gives_ordered_indices || plan::operators::is(call->op, Trait::orders);
+      }
     }
     facts.reduced_whole = std::max(facts.reduced_whole, reduced_whole(task, *call));
     facts.casts_to_16_bits = facts.casts_to_16_bits || casts_to_16_bits(task, *call);

@@ -26,6 +26,24 @@ TEST(ForwardFacts, IndicesThatNobodyReadsAreNotGiven) {
   EXPECT_FALSE(forward_facts(task_of_topk(false)).gives_indices);
 }
 
+TEST(ForwardFacts, AStableSortPromisesTheOrderOfEqualNumbers) {
+  const auto facts_of_sort = [](bool is_stable) {
+    PlanBuilder task(PlanRole::task);
+    const int x = task.tensor({4, 8}), values = task.tensor({4, 8}),
+              indices = task.tensor({4, 8}, DType::int64);
+    task.input(t(x))
+        .aten(Phase::forward, "aten::sort.stable", {t(x)}, {values, indices},
+              {{"stable", Value{is_stable}}})
+        .returns(t(indices));
+    return forward_facts(task.plan());
+  };
+  EXPECT_TRUE(facts_of_sort(true).jumps_as_given);
+  EXPECT_FALSE(facts_of_sort(true).gives_unordered_indices);
+  EXPECT_FALSE(facts_of_sort(true).gives_ordered_indices);
+  EXPECT_FALSE(facts_of_sort(false).jumps_as_given);
+  EXPECT_TRUE(facts_of_sort(false).gives_ordered_indices);
+}
+
 // Whether all of a row hold, after these two operators on the input.
 ForwardFacts facts_of_all_after(const std::string& first, const std::string& then) {
   PlanBuilder task(PlanRole::task);

@@ -14,18 +14,12 @@ const Value* argument_of(const AtenCall& call, std::size_t position, std::string
   return call.args.size() > position ? &call.args[position] : nullptr;
 }
 
-// A stable sort promises the order of equal numbers.
-bool is_stable(const AtenCall& call) {
-  const auto stable = call.op.ends_with(".stable") ? argument_of(call, 1, "stable") : nullptr;
-  return stable != nullptr && *stable == Value{true};
-}
-
 // Returns the order whose indices the call makes as this tensor. Other operators that put numbers in order
 // return indices of single numbers, such as those of medians.
 std::optional<ReturnedOrder> order_of(const AtenCall& call, int indices) {
   const std::string_view name = operators::aten_base_name(call.op);
   const bool is_topk = name == "topk", is_sort = name == "sort";
-  if ((!is_topk && !is_sort && name != "argsort") || is_stable(call)) return std::nullopt;
+  if ((!is_topk && !is_sort && name != "argsort") || is_stable_sort(call)) return std::nullopt;
   const std::size_t nth = name == "argsort" ? 0 : 1;
   const auto* ranked = call.args.empty() ? nullptr : std::get_if<TensorRef>(&call.args[0].data);
   if (ranked == nullptr || call.outputs.size() <= nth || call.outputs[nth] != indices)
@@ -46,6 +40,11 @@ bool only_copies(const Plan& task, const AtenCall& call, int from, int to) {
 }
 
 }  // namespace
+
+bool is_stable_sort(const AtenCall& call) {
+  const auto stable = call.op.ends_with(".stable") ? argument_of(call, 1, "stable") : nullptr;
+  return stable != nullptr && *stable == Value{true};
+}
 
 std::vector<ReturnedOrder> returned_orders(const Plan& task) {
   const ForwardProducers producers = forward_producers(task);

@@ -17,4 +17,7 @@ struct ReturnedOrder {
 };
 std::vector<ReturnedOrder> returned_orders(const Plan& task);
 
+// Says whether the call is a stable sort, which promises the order of equal numbers.
+bool is_stable_sort(const AtenCall& call);
+
 }  // namespace tritonsmith::gym::plan::analysis
