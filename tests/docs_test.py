@@ -5,11 +5,12 @@
    The Python of guests makes no error class that src/data/error_class.h does not have.
 2. Every repository path in a document, and every source file in a comment, exists. Comments are those of src/, tests/,
    bench/, fuzz/, tools/, cmake/, .ci/ and python/, with the docstrings of Python.
-3. Every relative link in a document leads to a file, and to a heading of it.
+3. Every relative link in a document leads to a file, and to a heading of it. So does every quoted heading of a page, as in
+   `docs/PAGE.md, "Heading"`, in documents and comments.
 4. Every promise of docs/guarantees.md names tests and files of the hostile corpus that exist.
 5. The tables of docs/from-trl-and-verl.md translate the same names as src/train/config/foreign_names.cc.
 6. No document tells its own history, and README.md fits on two screens.
-7. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences.
+7. docs/glossary.md defines thirty terms that src/ uses, each in one or two sentences. Every page of docs/ links to it once.
 
 usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
 """
@@ -176,6 +177,13 @@ def check_glossary():
             yield f"docs/glossary.md defines {term}, which src/ does not use"
 
 
+def check_glossary_links():
+    for path in sorted(DOCS.glob("*.md")):
+        links = path.read_text().count("](glossary.md")
+        if path.name != "glossary.md" and links != 1:
+            yield f"docs/{path.name} links to glossary.md {links} times, not once"
+
+
 def translated_names(page):
     """Yields (project, foreign name, our names) for each name in the tables of docs/from-trl-and-verl.md. A backticked
     text of the first two columns is `NAME` or `NAME = VALUE`; a value alone is no name of an option."""
@@ -232,6 +240,14 @@ def check_links(path, text):
             headings = re.findall(r"^#+ (.*)$", without_code(goal.read_text()), re.M)
             if anchor not in map(slug, headings):
                 yield f"{name}: {goal.name} has no heading #{anchor}"
+
+
+def check_quoted_headings(path, text):
+    """Checks `docs/PAGE.md, "Heading"` in comments, and a link to the page with the same behind it in documents."""
+    for page, heading in re.findall(r"([\w./-]+\.md)\)?, \"([^\"]+)\"", re.sub(r"\s+", " ", text)):
+        goal = next((one for one in (ROOT / page, path.parent / page) if one.is_file()), None)
+        if goal and heading not in re.findall(r"^#+ (.*)$", without_code(goal.read_text()), re.M):
+            yield f"{path.relative_to(ROOT)}: {page} has no heading \"{heading}\""
 
 
 def check_paths(path, text):
@@ -296,6 +312,7 @@ def python_comments(text):
 def check_comments(known, basenames):
     for path in commented_files():
         name = path.relative_to(ROOT)
+        yield from check_quoted_headings(path, "\n".join(comments(path)))
         for comment in comments(path):
             yield from check_paths(path, comment)
             if language(path) == "python":
@@ -316,11 +333,13 @@ def problems():
     yield from check_guarantees()
     yield from check_foreign_names()
     yield from check_glossary()
+    yield from check_glossary_links()
     yield from check_readme()
     for path in DOCUMENTS:
         text = path.read_text()
         yield from check_links(path, text)
         yield from check_paths(path, text)
+        yield from check_quoted_headings(path, text)
         yield from check_history(path, text)
     known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools", "python")
              for path in (ROOT / top).rglob("*") if path.suffix in SOURCES + (".py",)]

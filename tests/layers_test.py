@@ -4,7 +4,8 @@
 A layer may include only the layers listed for it (the arrows of ARCHITECTURE.md); nothing includes cli. Layers are
 folders of src/. gym/, model/ and train/ have inner layers, and `gym/plan/analysis` is another layer than `gym/plan`. The
 table is in order: a layer's row names only rows above it, so there is no cycle. Tests and testing/ folders may also use
-what TESTS_MAY_INCLUDE lists. The guests' shared Python names no kernel language, but for its list of languages.
+what TESTS_MAY_INCLUDE lists. The guests' shared Python names no kernel language, but for its list of languages. A
+header's namespace follows its path; the table "Namespaces" of ARCHITECTURE.md has the exceptions.
 """
 import ast
 import pathlib
@@ -34,6 +35,7 @@ GYM = {
     "tensors": ["plan"],
     "compare": ["plan", "tensors"],
     "cuda": ["plan", "compare"],
+    "plan/analysis/cost": ["plan", "plan/operators"],
     "plan/analysis": ["plan", "plan/operators"],
     "plan/faults": ["plan", "plan/operators", "plan/analysis"],
     "device": ["plan", "tensors", "compare", "cuda"],
@@ -49,15 +51,17 @@ GYM = {
     "compile": ["plan", "language", "language/registry", "sandbox", "wire"],
     "capture": ["compile", "sandbox", "wire"],
     "referee/protocol": ["language", "wire"],
-    "timing": ["plan", "plan/operators", "plan/analysis", "language", "tensors", "compare", "device",
+    "timing": ["plan", "plan/operators", "plan/analysis", "plan/analysis/cost", "language", "tensors", "compare", "device",
                "replay", "trial", "trial/perturb", "cuda", "referee/protocol"],
-    "referee": ["plan", "plan/operators", "plan/analysis", "plan/faults", "language", "language/registry", "tensors", "compare", "device",
+    "referee": ["plan", "plan/operators", "plan/analysis", "plan/analysis/cost", "plan/faults", "language", "language/registry", "tensors", "compare", "device",
                 "replay", "trial", "trial/perturb", "trial/weights", "timing", "cuda", "sandbox", "wire", "referee/protocol"],
     "api": [],
     "remote": ["api"],
     "service": ["api"],
+    "service/http": ["api", "service"],
+    "service/redis": ["service"],
     "judge": ["api", "plan", "language", "language/registry", "capture", "compile", "sandbox", "wire", "referee/protocol", "cuda"],
-    "steps": ["plan", "language", "language/registry", "capture", "compile", "sandbox", "service"],
+    "steps": ["plan", "language", "language/registry", "capture", "compile", "sandbox", "service", "service/redis"],
     "guest": ["plan"],
 }
 # Inside the model, each inner layer may include base, data and these layers.
@@ -88,7 +92,7 @@ TRAIN = {
     "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "credit", "sft"],
     "compare": ["gradient"],
 }
-# Inside the protocols of a service, each inner layer may include these layers, and the gym's service.
+# Inside the protocols of a service, each inner layer may include these layers, and the gym's service with its HTTP.
 SERVE = {
     "jobs": [],
     "rewards": ["jobs"],
@@ -102,7 +106,7 @@ TESTS_MAY_INCLUDE = {
     "gym/plan/analysis": ["gym/language"],
     "gym/cuda": ["gym/plan"],
     "gym/capture": ["gym/plan"],
-    "gym/service": ["gym/remote"],
+    "gym/service": ["gym/remote", "gym/service/http", "gym/service/redis"],
     "curate": ["gym/api"],
     "distil": ["generate/api"],
     "verifier": ["generate/api"],
@@ -132,7 +136,7 @@ LAYERS = {
     "reward/url": BASE,
     **inner("gym", GYM, BASE),
     "inspect": BASE + ["gym/plan/operators"],
-    **inner("serve", SERVE, BASE + ["text", "reward", "gym/api", "gym/service"]),
+    **inner("serve", SERVE, BASE + ["text", "reward", "gym/api", "gym/service", "gym/service/http"]),
     "serve": BASE + ["text", "reward", "gym/api", "serve/jobs"],
     "pairs": BASE + ["gym/api", "gym/sandbox", "gym/capture", "gym/compile", "gym/wire"],
     "modules": BASE + ["gym/sandbox"],
@@ -153,7 +157,7 @@ LAYERS = {
     "serve/openai": BASE + ["text", "generate"],
     "serve/assistant": BASE + ["text", "generate", "gym/api", "episode", "search", "curriculum", "modules", "serve/openai"],
     "serve/runs": BASE,
-    "serve/web": BASE + ["text", "modules", "gym/api", "gym/service", "serve/openai", "serve/assistant", "serve/runs"],
+    "serve/web": BASE + ["text", "modules", "gym/api", "gym/service", "gym/service/http", "serve/openai", "serve/assistant", "serve/runs"],
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward", "reward/url",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
@@ -316,8 +320,44 @@ def architecture_problems():
                 yield f"ARCHITECTURE.md does not name {path.relative_to(ROOT)}/"
 
 
+def shared_namespaces() -> dict:
+    """Returns the table "Namespaces" of ARCHITECTURE.md: from each folder, or `FOLDER/*` for all inside it, to its namespace."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("\n| folders | namespace |")[2].partition("\n\n")[0]
+    found = {}
+    for line in table.splitlines()[2:]:
+        cells = line.strip("| ").split(" | ")
+        folders, namespaces = re.findall(r"`([\w/*]+)/`", cells[0]), re.findall(r"`([\w:]+)`", cells[1])
+        for index, folder in enumerate(folders):
+            found[folder] = namespaces[index if len(namespaces) > 1 else 0]
+    return found
+
+
+def is_within(name: str, namespace: str) -> bool:
+    return name == namespace or (namespace != "" and name.startswith(namespace + "::"))
+
+
+def namespace_problems():
+    shared, used = shared_namespaces(), set()
+    for path in sorted(SRC.rglob("*.h")):
+        parts = path.relative_to(SRC).parts[:-1]
+        names = re.findall(r"^namespace tritonsmith(?:::)?([\w:]*) \{", path.read_text(), re.M)
+        if UNNAMED - {"testing"} & set(parts) or not names:
+            continue
+        folder = "/".join(parts[: parts.index("testing")] if "testing" in parts else parts)
+        exception = next((one for one in (folder, f"{folder.rpartition('/')[0]}/*") if one in shared), None)
+        namespace = folder.replace("/", "::")
+        if any(is_within(name, namespace) for name in names):
+            continue
+        if exception is None or not any(is_within(name, shared[exception].removeprefix("tritonsmith")) for name in names):
+            yield f"{path.relative_to(ROOT)}: its namespace is neither {namespace} nor one that ARCHITECTURE.md names"
+        used.add(exception)
+    for folder in sorted(shared.keys() - used):
+        yield f"ARCHITECTURE.md: {folder}/ is no exception in the table of namespaces"
+
+
 def problems():
     yield from order_problems()
+    yield from namespace_problems()
     yield from language_problems()
     yield from architecture_problems()
     yield from class_problems()

@@ -1,6 +1,7 @@
-// RLoop's filter (arXiv 2511.04285). After a round of reinforcement learning, the successful
-// trajectories become a supervised set. The next round begins with the first policy fine-tuned on
-// that set, because the last policy has overfitted. The function is pure.
+// Chooses trajectories by RLoop's filter (arXiv 2511.04285). After a round of reinforcement
+// learning, the successful trajectories become a supervised set. The next round begins with the
+// first policy fine-tuned on that set, because the last policy has overfitted. The function is
+// pure.
 //
 // A trajectory is chosen if
 //   it succeeded: its reward is at least `reward`,

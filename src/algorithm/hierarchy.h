@@ -1,6 +1,6 @@
-// Hierarchical reward decomposition (TritonRL, arXiv 2510.17891). The thinking, which the paper
-// calls the plan, decides how fast a kernel can be, and the code decides whether it is correct.
-// Each part therefore has its own reward and its own group baseline:
+// Decomposes rewards by hierarchy (TritonRL, arXiv 2510.17891). The thinking, which the paper calls
+// the plan, decides how fast a kernel can be, and the code decides whether it is correct. Each part
+// therefore has its own reward and its own group baseline:
 //   r_thinking = speed, r_code = correctness;  A_c = r_c - mean of the group's r_c
 //   J = 1/G sum_i [ alpha * sum over thinking tokens of L_t(A_thinking)
 //                         + sum over code tokens of L_t(A_code) ]

@@ -1,4 +1,4 @@
-// Estimates of KL(policy || reference) from one sampled token, with x = l_ref - l:
+// Estimates KL(policy || reference) from one sampled token, with x = l_ref - l:
 //   k1  -x             unbiased, of either sign
 //   k2  x^2 / 2        biased, small variance; its gradient is that of the KL on average
 //   k3  e^x - x - 1    unbiased, never negative

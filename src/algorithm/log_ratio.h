@@ -1,3 +1,5 @@
+// Limits a token's log-ratio of two policies before exp, so that one far token does not dominate a
+// loss or overflow.
 #pragma once
 
 namespace tritonsmith::algorithm {

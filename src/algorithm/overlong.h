@@ -1,5 +1,5 @@
-// Soft overlong punishment (DAPO, arXiv 2503.14476, eq. 13). A completion near the length limit
-// loses up to 1, so that the penalty grows gradually:
+// Computes the soft overlong punishment (DAPO, arXiv 2503.14476, eq. 13). A completion near the
+// length limit loses up to 1, so that the penalty grows gradually:
 //   0                                    length <= limit - cache
 //   (limit - cache - length) / cache     from there up to the limit
 //   -1                                   beyond the limit, or if the completion was cut

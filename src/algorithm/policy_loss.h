@@ -1,4 +1,4 @@
-// Policy loss: each sampled token's loss and its derivative by that token's log-probability. The
+// Computes each sampled token's loss and its derivative by that token's log-probability. The
 // trainer multiplies the derivatives by the aggregation weights and feeds them into the backward
 // pass of the log-probabilities. The gradient is thus a sum of coefficient * d logprob, and the
 // loss needs no autograd graph. The functions are pure and run on any device.

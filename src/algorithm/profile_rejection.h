@@ -1,4 +1,4 @@
-// Profiling-based rejection sampling (PRS, Dr. Kernel, arXiv 2602.05885). Lazy kernels are correct
+// Rejects samples by their profile (PRS, Dr. Kernel, arXiv 2602.05885). Lazy kernels are correct
 // but leave most work to torch. This filter leaves most of them out of training. It uses the
 // coverage: the share of device time that the candidate's own kernels take.
 //   keep probability = 1                                        if the kernel was not accepted

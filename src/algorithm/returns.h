@@ -1,4 +1,4 @@
-// Returns: the value of a turn whose later turns build on it.
+// Computes the return of a turn: its value if later turns build on it.
 //   G_t = r_t + discount * G_{t+1},  G_last = r_last
 // (Sutton & Barto, Reinforcement Learning, 3.3). Dr. Kernel (arXiv 2602.05885) takes discount 1,
 // Kevin (arXiv 2507.11948) 0.4. The function is pure.

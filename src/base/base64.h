@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, with padding), for bytes that travel inside JSON.
+// Encodes and decodes Base64 (RFC 4648, with padding), for bytes that travel inside JSON.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The user's cache directory. Programs keep files there that outlive a run, unless an option names
-// another directory.
+// Finds the user's cache directory. Programs keep files there that outlive a run, unless an option
+// names another directory.
 #pragma once
 
 #include <string>

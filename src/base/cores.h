@@ -1,5 +1,5 @@
-// The number of processor cores that this process may keep busy. Pools take their default sizes
-// from it.
+// Counts the processor cores that this process may keep busy. Pools take their default sizes from
+// this number.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Numbers of things in words, for messages. The functions are pure.
+// Puts numbers of things into words, for messages. The functions are pure.
 #pragma once
 
 #include <cstdint>

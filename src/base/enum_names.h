@@ -1,5 +1,6 @@
-// Names of closed sets. A specialisation of enum_names<E> lists each value with its name in
-// records, configs and on the command line. name_of and enum_from_name convert in both directions.
+// Gives the values of closed sets their names. A specialisation of enum_names<E> lists each value
+// with its name in records, configs and on the command line. name_of and enum_from_name convert in
+// both directions.
 //
 //   enum class Severity { note, warn, reject };
 //   template <> inline constexpr auto enum_names<Severity> =

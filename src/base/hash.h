@@ -1,5 +1,5 @@
-// Content hashes: SHA-256 for the keys of stores and caches, HMAC-SHA-256 for the judge's secret
-// seeds.
+// Hashes contents: by SHA-256 for the keys of stores and caches, by HMAC-SHA-256 for the judge's
+// secret seeds.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// JSON from outside. parse_json reports a syntax error in one line with its position. JsonReader
-// reads the members of an object with checked types; its first missing or wrong member becomes the
-// error.
+// Reads JSON that comes from outside. parse_json reports a syntax error in one line with its
+// position. JsonReader reads the members of an object with checked types; its first missing or
+// wrong member becomes the error.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Log lines and progress lines. They go to stderr, because stdout carries results. Any thread may
-// call these functions.
+// Writes log lines and progress lines. They go to stderr, because stdout carries results. Any
+// thread may call these functions.
 #pragma once
 
 #include <fmt/format.h>

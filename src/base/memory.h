@@ -1,5 +1,5 @@
-// The amount of memory that this process may still take. Large computations take their budgets from
-// it.
+// Measures how much memory this process may still take. Large computations take their budgets from
+// this amount.
 #pragma once
 
 #include <cstdint>

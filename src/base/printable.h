@@ -1,4 +1,4 @@
-// Foreign text made safe for a terminal. A candidate's kernel, its error messages and a model's
+// Makes foreign text safe for a terminal. A candidate's kernel, its error messages and a model's
 // completion may hold escape sequences that would recolour, overwrite or command the terminal.
 #pragma once
 

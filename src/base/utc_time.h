@@ -1,4 +1,4 @@
-// The time of day, for records, logs and protocols.
+// Formats the time of day, for records, logs and protocols.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// `tritonsmith eval --search`: strategies of searching, side by side on a suite at equal budget.
+// Runs `tritonsmith eval --search`: it compares strategies of searching on a suite, at equal
+// budget.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A verdict as a few lines of text for users.
+// Describes a verdict to users in a few lines of text.
 #pragma once
 
 #include <span>

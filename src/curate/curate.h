@@ -1,6 +1,6 @@
-// Curation: from material to examples. The steps are those of the funnel: judged, accepted, not of a
-// measuring suite, as the query asks, no copies, as many as wanted. Pure but for the plans, which the
-// caller may have read (plan_reader.h).
+// Makes examples of material. Each step of the funnel keeps fewer: judged, accepted, not of a
+// measuring suite, as the query asks, no copies, as many as wanted. Pure but for the plans, which
+// the caller may have read (plan_reader.h).
 #pragma once
 
 #include <map>

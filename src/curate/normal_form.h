@@ -1,6 +1,6 @@
-// The normal form of a Python file: its syntax tree as text, without what does not change its meaning
-// to a reader: comments, docstrings, white space, commas, imports, and the names that the file itself
-// chooses. Two files of one normal form are copies of each other. A pure function of any text.
+// Brings a Python file into a normal form: its syntax tree as text. Two files with the same normal
+// form are copies of each other. The form leaves out comments, docstrings, white space, commas,
+// imports, and the names that the file itself chooses. A pure function of any text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Operators: the vocabulary of the curriculum's grammar. One row of the table says an operator's
-// name, its numbers of operands and constants, and its function. Its PyTorch form stands in
+// Lists the operators of the curriculum's grammar. One row of the table says an operator's name,
+// its numbers of operands and constants, and its function. Its PyTorch form stands in
 // torch_forms.cc, its Triton form in teacher/triton_forms.cc.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Why a candidate was not accepted, in one name: what tables count, each sample once. The same in a
-// few words, for lists that people read, and the position of an error in one form for all who show
-// it.
+// Says in one name why a candidate was not accepted. Tables count these names, each sample once.
+// Other functions say the same in a few words, for lists that people read, and give the position of
+// an error in one form.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The bytes of files that may exceed the memory: read in pieces, and written in pieces under a
-// hidden name until they are whole. A source unpacks gzip and zstd, which it knows by their first
-// bytes. A sink packs when the file's name ends with .gz or .zst. One thread uses one stream.
+// Reads and writes files that may exceed the memory. They are read in pieces, and written in pieces
+// under a hidden name until they are whole. A source unpacks gzip and zstd, which it knows by their
+// first bytes. A sink packs when the file's name ends with .gz or .zst. One thread uses one stream.
 #pragma once
 
 #include <cstddef>

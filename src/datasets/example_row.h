@@ -1,5 +1,5 @@
-// Examples of other people's data sets: each row becomes an example that `sft` learns from. The
-// columns tell which of these layouts a row has:
+// Makes examples for `sft` of the rows of other people's data sets. The columns tell which of these
+// layouts a row has:
 //   TRL, verl's SFT         prompt and completion; messages; prompt, chosen and rejected
 //   drkernel-coldstart-8k   messages of five rounds, best_round
 //   Kernel-Smith-SFT        messages

@@ -1,5 +1,5 @@
-// The front matter of a data set's README.md: YAML between two lines `---`, as the Hugging Face hub
-// reads it.
+// Parses the front matter of a data set's README.md: YAML between two lines `---`, as the Hugging
+// Face hub reads it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Rows of JSON files: one object a line (JSONL), or one array of objects that may be larger than
-// the memory. The first character that is no white space decides. NaN and Infinity, which Python
-// writes and JSON does not know, are read as null.
+// Reads the rows of JSON files: one object a line (JSONL), or one array of objects that may be
+// larger than the memory. The first character that is no white space decides. NaN and Infinity,
+// which Python writes and JSON does not know, are read as null.
 #pragma once
 
 #include <filesystem>

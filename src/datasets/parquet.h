@@ -1,6 +1,7 @@
-// Parquet files, by Apache Arrow's C++ library, which the Python package pyarrow brings. Few people
-// need it and it is large. So it is no part of the program: a library beside the program,
-// libtritonsmith_parquet.so, is linked with it and is loaded when the first Parquet file is opened.
+// Reads and writes Parquet files by Apache Arrow's C++ library, which the Python package pyarrow
+// brings. Few people need it and it is large. So it is no part of the program: a library beside the
+// program, libtritonsmith_parquet.so, is linked with it and is loaded when the first Parquet file
+// is opened.
 #pragma once
 
 #include <filesystem>

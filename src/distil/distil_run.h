@@ -1,5 +1,6 @@
-// A run of `tasks distil`: asks a teacher for the kernels of tasks, has each answer judged as it comes,
-// and lets the teacher repair what failed over several turns. Everything is kept in the run's folder:
+// Runs `tasks distil`: asks a teacher for the kernels of tasks, has each answer judged as it comes,
+// and lets the teacher repair what failed over several turns. Everything is kept in the run's
+// folder:
 //   tasks.jsonl    the tasks, so that the folder explains itself
 //   samples.jsonl  a line for each judged turn (distil_record.h)
 //   options.json   what decides the answers; another call under other options is refused

@@ -1,5 +1,5 @@
-// LibTorch's c10d on the host's side: the store through which a job's processes find each other,
-// and Gloo, which carries tensors in host memory. Exceptions of c10d become Errors here.
+// Wraps LibTorch's c10d on the host's side: the store through which a job's processes find each
+// other, and Gloo, which carries tensors in host memory. Exceptions of c10d become Errors here.
 #pragma once
 
 #include <ATen/core/Tensor.h>

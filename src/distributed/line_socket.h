@@ -1,4 +1,4 @@
-// TCP connections that carry lines of text. The watch over a job's processes uses them. A peer is
+// Carries lines of text over TCP connections. The watch over a job's processes uses them. A peer is
 // untrusted until it has sent the job's token (watch.h), so lines have a length limit and nothing
 // else is read.
 #pragma once

@@ -1,6 +1,6 @@
-// The part of NCCL's C interface that nccl.cc calls. NCCL's own header includes CUDA's headers,
-// which a machine without a toolkit lacks. NVIDIA keeps these functions and numbers within a major
-// version. nccl_test.cc compares them with the wheel's header.
+// Declares the part of NCCL's C interface that nccl.cc calls. NCCL's own header includes CUDA's
+// headers, which a machine without a toolkit lacks. NVIDIA keeps these functions and numbers within
+// a major version. nccl_test.cc compares them with the wheel's header.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Evaluation of a model on a suite. Each task has one greedy conversation and n sampled ones, of
-// one or many turns. Each turn is judged, and the results are rates, pass@k and speed. Every judged
-// turn is a line of samples.jsonl, so a killed evaluation resumes at its last turn.
+// Evaluates a model on a suite. Each task has one greedy conversation and n sampled ones, of one or
+// many turns. Each turn is judged, and the results are rates, pass@k and speed. Every judged turn
+// is a line of samples.jsonl, so a killed evaluation resumes at its last turn.
 #pragma once
 
 #include <filesystem>

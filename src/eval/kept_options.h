@@ -1,5 +1,5 @@
-// options.json: the options that decide an evaluation's records. A directory is gone on with under
-// the same options only.
+// Keeps options.json, the options that decide an evaluation's records. An evaluation continues in a
+// directory only under the same options.
 #pragma once
 
 #include <filesystem>

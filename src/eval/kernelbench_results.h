@@ -1,4 +1,4 @@
-// The form of KernelBench's eval_results.json, which its own analysis reads:
+// Writes verdicts in the form of KernelBench's eval_results.json, which its own analysis reads:
 //   {"PROBLEM": [{"sample_id", "compiled", "correctness", "metadata", "runtime", "runtime_stats"}]}
 // docs/evaluation.md says how our verdicts fill it. Pure functions.
 #pragma once

@@ -1,4 +1,4 @@
-// Pure functions that compute an evaluation's numbers from verdicts.
+// Computes an evaluation's numbers from verdicts. The functions are pure.
 #pragma once
 
 #include <optional>

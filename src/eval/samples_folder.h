@@ -1,6 +1,6 @@
-// A folder of samples as KernelBench's generate_samples writes it. Each file holds one kernel, and
-// its name says for which problem: level_1_problem_19_sample_0_kernel.py. Other files, such as
-// generation_config.yaml, are passed over.
+// Reads a folder of samples as KernelBench's generate_samples writes it. Each file holds one
+// kernel, and its name says for which problem: level_1_problem_19_sample_0_kernel.py. Other files,
+// such as generation_config.yaml, are passed over.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// Stop strings: strings that end a completion, although no single token stands for them.
+// Finds strings that end a completion, although no single token stands for them.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The files of a model on the hub that this program reads, and no others: a repository may hold the
-// same weights in several formats.
+// Fetches the files of a model on the hub that this program reads, and no others: a repository may
+// hold the same weights in several formats.
 #pragma once
 
 #include "hub/repository.h"

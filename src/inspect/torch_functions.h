@@ -1,6 +1,6 @@
-// The names by which a candidate's Python reaches computations of torch, and the methods of tensors
-// that judges call. Rules about torch and about access ask here. The table of operators says which
-// functions compute (gym/plan/operators/operator_table.h). Pure.
+// Knows the names by which a candidate's Python reaches computations of torch, and the methods of
+// tensors that judges call. Rules about torch and about access ask here. The table of operators
+// says which functions compute (gym/plan/operators/operator_table.h). Pure.
 #pragma once
 
 #include <string_view>

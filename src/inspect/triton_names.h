@@ -1,4 +1,4 @@
-// The names by which a candidate's Python reaches Triton. Rules about kernels and about other
+// Knows the names by which a candidate's Python reaches Triton. Rules about kernels and about other
 // people's code ask here. inductor.h has the names of the code that Inductor generates. Pure.
 #pragma once
 

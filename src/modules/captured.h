@@ -1,6 +1,6 @@
-// The modules that a script called while it was captured (capture.h), as a file keeps them: the
-// arguments of each constructor, and those of its calls. `--captured FILE` of judge, write and
-// tasks from-module reads the file. The texts come from the user's own script.
+// Keeps the modules that a script called while it was captured (capture.h): the arguments of each
+// constructor, and those of its calls. `--captured FILE` of judge, write and tasks from-module
+// reads the file. The texts come from the user's own script.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The folder of Python files that read the user's code (module_task.h) and that record a running
-// script (capture.h).
+// Writes the folder of Python files that read the user's code (module_task.h) and that record a
+// running script (capture.h).
 #pragma once
 
 #include "base/temp_dir.h"

@@ -1,6 +1,6 @@
-// The files that put a verified kernel into the user's own code. The module holds the kernel, and a
-// function that makes a replacement of an existing module or stands for the function. The test
-// compares it with the original on the user's machine. Both are text; nothing here runs.
+// Writes the files that put a verified kernel into the user's own code. The module holds the
+// kernel, and a function that makes a replacement of an existing module or stands for the function.
+// The test compares it with the original on the user's machine. Both are text; nothing here runs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A run of `tasks pairs`: writes a solution of each task, has it judged, and keeps what was accepted.
+// Runs `tasks pairs`: writes a solution of each task, has it judged, and keeps what was accepted.
 // Three files in its folder grow by a line for each task, and a later run goes on after them:
 //   pairs.jsonl     accepted: task, source, kernel, origin, verdict
 //   rejected.jsonl  the same of solutions that were not accepted

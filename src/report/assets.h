@@ -1,4 +1,4 @@
-// The style sheet and the script that every page carries.
+// Holds the style sheet and the script that every page carries.
 #pragma once
 
 #include <string_view>

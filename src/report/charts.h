@@ -1,5 +1,5 @@
-// The charts of a training run: every number that its steps recorded, in groups. If the mean reward
-// fell because a stage stopped paying, a sentence says so.
+// Draws the charts of a training run: every number that its steps recorded, in groups. If the mean
+// reward fell because a stage stopped paying, a sentence says so.
 #pragma once
 
 #include <string>

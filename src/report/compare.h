@@ -1,5 +1,5 @@
-// Comparison of two evaluations on the same tasks, paired by task. For each measure it gives the
-// mean difference over tasks with a 95 % interval. The interval comes from a bootstrap over tasks
+// Compares two evaluations on the same tasks, paired by task. For each measure it gives the mean
+// difference over tasks with a 95 % interval. The interval comes from a bootstrap over tasks
 // (Efron, 1979): 10,000 samples of tasks with replacement, percentiles 2.5 and 97.5. Tasks differ
 // far more than samples of one task, so pairing makes small differences visible. The functions are
 // pure; equal records give equal intervals.

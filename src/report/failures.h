@@ -1,4 +1,4 @@
-// Why samples were not accepted: each sample counts once.
+// Counts why samples were not accepted, each sample once.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Python source as HTML with syntax colours: keywords, strings, comments, numbers, names of
-// functions, decorators. Whatever is no Python is shown as it is.
+// Renders Python source as HTML with syntax colours: keywords, strings, comments, numbers, names of
+// functions, decorators. Text that is no Python is shown as it is.
 #pragma once
 
 #include <string>

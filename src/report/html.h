@@ -1,4 +1,4 @@
-// The HTML page of a report: one self-contained file that includes its style.
+// Writes the HTML page of a report: one self-contained file that includes its style.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Line charts as inline SVG, drawn from points alone, without scripts or other files. Colours come
+// Draws line charts as inline SVG, from points alone, without scripts or other files. Colours come
 // from the page's style sheet, so that they follow a dark or a light theme.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The report as Markdown: the tables of evaluations, for a README or an issue. The HTML page
+// Writes the report as Markdown: the tables of evaluations, for a README or an issue. The HTML page
 // (report.h) also has curves and samples.
 #pragma once
 

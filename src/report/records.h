@@ -1,5 +1,5 @@
-// The input of the report: the records of a run directory. A directory may hold training steps
-// (steps.jsonl), judged samples (samples.jsonl), an evaluation (evaluation.json) and searches
+// Reads the input of the report: the records of a run directory. A directory may hold training
+// steps (steps.jsonl), judged samples (samples.jsonl), an evaluation (evaluation.json) and searches
 // (search.jsonl). Subdirectories are read too, so that the directory of a quickstart gives one
 // report.
 #pragma once

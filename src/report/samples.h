@@ -1,4 +1,5 @@
-// Samples of a run as cards: what was asked, what was written, how it was judged, what it earned.
+// Shows samples of a run as cards: what was asked, what was written, how it was judged, what it
+// earned.
 #pragma once
 
 #include <string>

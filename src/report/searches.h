@@ -1,4 +1,4 @@
-// Searches for a kernel: how the best one came about, and what each attempt brought.
+// Shows searches for a kernel: how the best one came about, and what each attempt brought.
 #pragma once
 
 #include <string>

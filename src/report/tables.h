@@ -1,4 +1,4 @@
-// Tables: the results of evaluations as rows of text for HTML, Markdown and the terminal. Runs of
+// Writes the results of evaluations as rows of text for HTML, Markdown and the terminal. Runs of
 // different policies never share a table, because their "accepted" has different meanings.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The similarity of two texts, equal to Python's difflib.SequenceMatcher(None, a, b).ratio() to the
-// last bit, its "autojunk" heuristic included. kernel-coder and SWE-RL define their reward by it.
-// The function is pure.
+// Computes the similarity of two texts. It equals Python's difflib.SequenceMatcher(None, a,
+// b).ratio() to the last bit, its "autojunk" heuristic included. kernel-coder and SWE-RL define
+// their reward by it. The function is pure.
 //
 // The ratio is 2 M / T (Ratcliff and Obershelp). T is the number of characters of both texts. M is
 // the number of characters in matching blocks: the longest common substring, then recursively those

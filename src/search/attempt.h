@@ -69,8 +69,8 @@ Result<Ask> ask_from_json(const Json& json);
 Json to_json(const Usage& usage);
 Result<Usage> usage_from_json(const Json& json);
 
-// What an attempt counts as when people are told how many kernels a search made. Equal kernels count
-// once. Ideas in words and edited PTX do not count.
+// CountsAs decides how messages and reports count an attempt among the kernels of a search. Equal
+// kernels count once. Ideas in words and edited PTX do not count.
 enum class CountsAs { kernel, repeat, without_kernel, nothing };
 CountsAs counts_as(const Attempt& attempt);
 

@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr JsonlOptions kRecords{.last_line = LastLine::may_be_cut_off};
 
-// A search that only reads its record may conclude an answer without a kernel. Nobody writes that.
+// While a search reads its record, it may conclude an answer without a kernel. A reader's search must
+// not add such events to the record.
 class NoLog : public SearchLog {
  public:
   Status append(const Json& /*event*/) override { return ok(); }

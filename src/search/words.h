@@ -1,5 +1,5 @@
-// What people are told of a search, in the same words on the terminal and in reports. Attempts are
-// counted from 1. All functions are pure.
+// Describes a search in words, the same on the terminal and in reports. Attempts are counted from
+// 1. All functions are pure.
 #pragma once
 
 #include <string>

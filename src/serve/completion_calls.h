@@ -1,7 +1,7 @@
-// Completion calls: what a trainer in another language asks about completions, so that no rule of
-// ours has to be written a second time: the prompt of a task, the kernel in a completion, a verdict
-// as feedback, the reward of a verdict. Pure functions of a request's body, which is hostile; no
-// call keeps any state, so each may be repeated. Any thread. docs/service.md has the bodies.
+// Answers what a trainer in another language asks about completions, so that it needs no copy of our
+// rules. It asks for the prompt of a task, the kernel in a completion, a verdict as feedback, and the
+// reward of a verdict. The functions are pure, and a request's body is hostile. No call keeps state,
+// so each may be repeated. Any thread. docs/service.md has the bodies.
 //
 //   POST /v1/prompts   {"tasks": [...], "style", "kind", "system"}   -> {"prompts": [[message]]}
 //   POST /v1/extract   {"completions": [...]}                        -> {"kernels": [...]}

@@ -1,6 +1,6 @@
-// Added tokens: strings that become one token wherever they occur in a text, before any other step.
-// AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with their flags. It
-// is immutable, so any thread may use it.
+// Finds added tokens: strings that become one token wherever they occur in a text, before any other
+// step. AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with their
+// flags. It is immutable, so any thread may use it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// The alphabet of byte-level vocabularies. Each of the 256 bytes has one printable character. As in
-// GPT-2, printable Latin-1 characters represent themselves, and the other bytes use U+0100 and up.
+// Converts between bytes and the alphabet of byte-level vocabularies. Each of the 256 bytes has one
+// printable character. As in GPT-2, printable Latin-1 characters represent themselves, and the
+// other bytes use U+0100 and up.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Code fences of Markdown. A fence begins with a line of three or more backticks or tildes. It ends
-// with a line of at least as many of the same (CommonMark 4.5). Fences within lists or quotes are
-// not found. The functions are pure and accept hostile text.
+// Finds code fences of Markdown. A fence begins with a line of three or more backticks or tildes.
+// It ends with a line of at least as many of the same (CommonMark 4.5). Fences within lists or
+// quotes are not found. The functions are pure and accept hostile text.
 #pragma once
 
 #include <string_view>

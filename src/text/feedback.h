@@ -1,4 +1,4 @@
-// Feedback: a verdict as text for a model. For a failure it says what failed, on which line of the
+// Writes a verdict as text for a model. For a failure it says what failed, on which line of the
 // candidate, and by how much. For a correct kernel it gives the time beside the reference's, and
 // the kernels and operators that took the time. The styles are those of prompts: `full` has
 // sentences and asks for the next answer, `compact` is short. The text fits on a screen, because it

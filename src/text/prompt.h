@@ -1,4 +1,4 @@
-// Prompts: the messages that ask a model for the kernel of a task. There are two kinds, as in
+// Writes the messages that ask a model for the kernel of a task. There are two kinds, as in
 // KernelTune's data sets:
 //   implementation  "write a kernel for this operation"; it shows the task's instruction and the
 //                   shapes of its inputs

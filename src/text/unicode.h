@@ -1,5 +1,5 @@
-// Unicode as the package `tokenizers` treats it: repair of invalid UTF-8, and normal form C with
-// its (older) tables. The functions are pure, so any thread may call them.
+// Treats Unicode as the package `tokenizers` does: it repairs invalid UTF-8, and makes normal form
+// C with its (older) tables. The functions are pure, so any thread may call them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The source of a kernel without what only speaks to readers: comments, and strings that stand alone
-// as statements. A model that reviews the kernel must not be talked to by it. Lines keep their
-// numbers.
+// Removes from a kernel's source what only speaks to readers: comments, and strings that stand
+// alone as statements. A model that reviews the kernel must not be talked to by it. Lines keep
+// their numbers.
 #pragma once
 
 #include <string>

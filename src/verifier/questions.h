@@ -1,7 +1,7 @@
-// The questions about a kernel, the prompt that asks them, and the model's answer. They are those of
-// TritonRL's functionality verifier (arXiv 2510.17891, section on verifiers and appendix H), in
-// words of ours: does the kernel do the module's work itself, or does it only look so? Pure
-// functions. The kernel and the answer are hostile text.
+// Asks the questions about a kernel: it writes the prompt and reads the model's answer. The
+// questions are those of TritonRL's functionality verifier (arXiv 2510.17891, section on verifiers
+// and appendix H), in words of ours: does the kernel do the module's work itself, or does it only
+// look so? Pure functions. The kernel and the answer are hostile text.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// The form of a subcommand. One file defines `void add_<name>_command(CLI::App& app, Run& run)`.
-// The function adds the subcommand's options to `app`, and sets `run` to its action if the user
-// chooses it. A static `Command` in the same file enters it in the list. A subcommand returns the
-// exit code, and `finish` prints the error of a Result.
+// Defines the form of a subcommand. One file defines `void add_<name>_command(CLI::App& app, Run&
+// run)`. The function adds the subcommand's options to `app`, and sets `run` to its action if the
+// user chooses it. A static `Command` in the same file enters it in the list. A subcommand returns
+// the exit code, and `finish` prints the error of a Result.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// The words of a call: names that commands had in an earlier version still work, with a warning;
-// `help COMMAND` is `COMMAND --help`; and a call that cannot be parsed is explained.
+// Reads the words of a call. Names that commands had in an earlier version still work, with a
+// warning. `help COMMAND` is `COMMAND --help`. A call that cannot be parsed is explained.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The exit codes of every command. Every --help lists them from kExitCodes.
+// Lists the exit codes of every command. Every --help lists them from kExitCodes.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// One line of `tritonsmith doctor`: a property of this machine, whether it suffices, and what to do
-// if it does not.
+// Makes the lines of `tritonsmith doctor`. Each names a property of this machine, says whether it
+// suffices, and what to do if it does not.
 #pragma once
 
 #include <string>

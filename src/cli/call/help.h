@@ -1,4 +1,4 @@
-// The parts that every --help has: defaults, examples, the exit codes.
+// Writes the parts that every --help has: defaults, examples, the exit codes.
 #pragma once
 
 #include <string>

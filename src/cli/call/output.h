@@ -1,6 +1,6 @@
-// The output of commands. Names of tasks, messages of candidates and completions are foreign text. A
-// control character in them must not reach the terminal. So nothing in cli/ prints by itself
-// (tests/layers_test.py).
+// Prints the output of commands. Names of tasks, messages of candidates and completions are foreign
+// text. A control character in them must not reach the terminal. So nothing in cli/ prints by
+// itself (tests/layers_test.py).
 #pragma once
 
 #include <fmt/format.h>

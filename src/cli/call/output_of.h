@@ -1,4 +1,4 @@
-// Output of other programs, for commands that report on the machine.
+// Runs other programs and returns their output, for commands that report on the machine.
 #pragma once
 
 #include <string>

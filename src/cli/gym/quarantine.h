@@ -1,4 +1,5 @@
-// `tritonsmith gym quarantine`: list, add, clear. An operator decides here which GPUs judge no more.
+// Adds `tritonsmith gym quarantine`, with its actions list, add and clear. An operator decides here
+// which GPUs judge no more.
 #pragma once
 
 #include "cli/call/command.h"

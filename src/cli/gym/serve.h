@@ -1,5 +1,5 @@
-// `tritonsmith gym serve`: this machine's judge as a service (docs/service.md), or a door to a store
-// that many hosts share (docs/many-hosts.md).
+// Runs `tritonsmith gym serve`, which offers this machine's judge as a service (docs/service.md),
+// or is a door to a store that many hosts share (docs/many-hosts.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `tritonsmith gym status`: how a service, or one of its jobs, is doing.
+// Adds `tritonsmith gym status`, which says how a service, or one of its jobs, is doing.
 #pragma once
 
 #include <string>

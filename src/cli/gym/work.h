@@ -1,4 +1,4 @@
-// `tritonsmith gym work`: this machine's judge as a worker of a store that many hosts share
+// Runs `tritonsmith gym work`: this machine's judge works for a store that many hosts share
 // (docs/many-hosts.md).
 #pragma once
 

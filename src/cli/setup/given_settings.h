@@ -1,4 +1,5 @@
-// The settings of a call: those of a TOML file, then those of a repeatable option such as --set.
+// Collects the settings of a call: those of a TOML file, then those of a repeatable option such as
+// --set.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The worker's half of a service: a tested judge of this machine, for a JobDispatcher.
+// Builds the worker's half of a service: a tested judge of this machine, for a JobDispatcher.
 #pragma once
 
 #include <string>

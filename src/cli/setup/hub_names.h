@@ -1,4 +1,4 @@
-// Names of the Hugging Face hub where a command takes a model directory or a data set:
+// Accepts names of the Hugging Face hub where a command takes a model directory or a data set:
 // "Qwen/Qwen2.5-Coder-3B-Instruct", also with "@REVISION". A path that exists is always meant as a
 // path. So is a name whose first part is a folder here.
 #pragma once

@@ -1,5 +1,5 @@
-// The task of `judge`, `write` and `tasks from-module`: a file in KernelBench's format, or a class
-// or a function of the user's code with the arguments of its call.
+// Reads the task of `judge`, `write` and `tasks from-module`. It is a file in KernelBench's format,
+// or a class or a function of the user's code with the arguments of its call.
 #pragma once
 
 #include <string>

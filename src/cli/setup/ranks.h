@@ -1,5 +1,4 @@
-// The other processes of a training job, if a launcher started several (docs/training.md, "Several
-// GPUs").
+// Joins the processes of a training job, if a launcher started several (docs/several-gpus.md).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// The model of `eval` and `write`: a directory, a name on the Hugging Face hub, or openai:NAME for a
-// model behind a server of OpenAI's protocol, and the options that say how the server is asked.
+// Opens the model of `eval` and `write`. It is a directory, a name on the Hugging Face hub, or
+// openai:NAME for a model behind a server of OpenAI's protocol. Options say how the server is
+// asked.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The options of `write` and `eval` that say how a search goes about it.
+// Adds the options of `write` and `eval` that say how a search goes about it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A GPU on which a model computes and kernels are timed in turn (base/lease.h). rl, eval, write and
-// quickstart use these functions.
+// Shares a GPU between a model that computes and kernels that are timed, in turn (base/lease.h).
+// rl, eval, write and quickstart use these functions.
 #pragma once
 
 #include <filesystem>

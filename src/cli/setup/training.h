@@ -1,5 +1,5 @@
-// The shared part of the training subcommands (sft, rl): their options, and the way from a call to
-// a config. A call names a config file or a run directory. A run directory holds all that its run
+// Holds what the training subcommands (sft, rl) share: their options, and the way from a call to a
+// config. A call names a config file or a run directory. A run directory holds all that its run
 // needs: its resolved config and its data.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The gym of a training run, by its config.
+// Opens the gym of a training run, by its config.
 #pragma once
 
 #include "cli/setup/judges.h"

@@ -1,5 +1,5 @@
-// The verifier of `eval`, `write` and `judge`: any model that --model may name, with the settings
-// that say how it is asked.
+// Opens the verifier of `eval`, `write` and `judge`: any model that --model may name. Settings say
+// how it is asked.
 #pragma once
 
 #include <memory>

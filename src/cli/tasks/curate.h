@@ -1,4 +1,4 @@
-// `tritonsmith tasks curate`: training sets from judged answers.
+// Adds `tritonsmith tasks curate`, which makes training sets from judged answers.
 #pragma once
 
 #include "cli/call/command.h"

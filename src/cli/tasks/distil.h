@@ -1,4 +1,5 @@
-// `tritonsmith tasks distil`: a teacher's kernels for the tasks of a suite, judged and repaired.
+// Adds `tritonsmith tasks distil`: a teacher writes kernels for the tasks of a suite, which are
+// judged and repaired.
 #pragma once
 
 #include "cli/call/command.h"

@@ -1,4 +1,5 @@
-// `tritonsmith tasks from-module`: a class or a function of the user's code as a task's file.
+// Adds `tritonsmith tasks from-module`, which writes a class or a function of the user's code as a
+// task's file.
 #pragma once
 
 #include "cli/call/command.h"

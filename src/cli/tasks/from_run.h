@@ -1,4 +1,5 @@
-// `tritonsmith tasks from-run`: the successes of a run of `rl` as examples for `sft`.
+// Adds `tritonsmith tasks from-run`, which writes the successes of a run of `rl` as examples for
+// `sft`.
 #pragma once
 
 #include "cli/call/command.h"

@@ -1,5 +1,5 @@
-// `tritonsmith tasks import` and `tasks export`: tasks from and to folders of files and the data sets of
-// others.
+// Adds `tritonsmith tasks import` and `tasks export`, which read and write folders of files and the
+// data sets of others.
 #pragma once
 
 #include "cli/call/command.h"

@@ -1,5 +1,5 @@
-// `tritonsmith tasks lint`: what the judge finds about tasks themselves, and how many of their faults
-// its trials tell apart.
+// Adds `tritonsmith tasks lint`, which says what the judge finds about tasks themselves, and how
+// many of their faults its trials tell apart.
 #pragma once
 
 #include "cli/call/command.h"

@@ -1,4 +1,5 @@
-// `tritonsmith tasks pairs`: Triton solutions of PyTorch modules by Inductor, judged.
+// Adds `tritonsmith tasks pairs`, which makes Triton solutions of PyTorch modules by Inductor and
+// judges them.
 #pragma once
 
 #include "cli/call/command.h"

@@ -1,4 +1,4 @@
-// The tasks of a suite that --split, --family and --limit select.
+// Selects the tasks of a suite by --split, --family and --limit.
 #pragma once
 
 #include <string>

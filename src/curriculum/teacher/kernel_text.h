@@ -1,6 +1,5 @@
-// Kernel text: one piece of a program as a Triton kernel, with its launch. The writers differ in
-// the work of one Triton program: a block of the flat tensor, one row, several rows, or a row in
-// blocks.
+// Writes one piece of a program as a Triton kernel, with its launch. The writers differ in the work
+// of one Triton program: a block of the flat tensor, one row, several rows, or a row in blocks.
 #pragma once
 
 #include <string>

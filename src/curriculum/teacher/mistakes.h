@@ -1,5 +1,5 @@
-// Mistakes: programs that are nearly right. An operator is missing, replaced by another, or has
-// another constant.
+// Makes programs that are nearly right. An operator is missing, replaced by another, or has another
+// constant.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Module text: the PyTorch side of a solution. It consists of the imports, the kernels, and
-// ModelNew with its weights, allocations and launches.
+// Writes the PyTorch side of a solution. It consists of the imports, the kernels, and ModelNew with
+// its weights, allocations and launches.
 #pragma once
 
 #include <string>

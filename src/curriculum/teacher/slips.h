@@ -1,4 +1,4 @@
-// Slips: correct code with one slip that keeps it from compiling. The slip is a misspelt function
+// Spoils correct code by one slip that keeps it from compiling. The slip is a misspelt function
 // name, a missing line, or a parenthesis that is not closed.
 #pragma once
 

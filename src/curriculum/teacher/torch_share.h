@@ -1,7 +1,7 @@
-// Torch share: solutions with correct results that leave their work to torch. A lazy solution
-// computes a single operator in its kernel and all others in torch; policy `open` accepts it. In a
-// decoy torch computes everything and the kernel has no effect; every policy refuses it. Both are
-// as short as the compact style.
+// Makes solutions with correct results that leave their work to torch. A lazy solution computes a
+// single operator in its kernel and all others in torch. Policy `open` accepts it. In a decoy torch
+// computes everything and the kernel has no effect. Every policy refuses it. Both are as short as
+// the compact style.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Triton forms: the text of each operator in a kernel. An elementwise operator is one line. A row
-// operator has passes over a row, each of which leaves one number (a sum, max or min), and a result
-// that uses these numbers.
+// Writes the text of each operator in a kernel. An elementwise operator is one line. A row operator
+// has passes over a row, each of which leaves one number (a sum, max or min), and a result that
+// uses these numbers.
 #pragma once
 
 #include <string>

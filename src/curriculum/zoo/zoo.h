@@ -1,7 +1,7 @@
-// The zoo: PyTorch modules of two to six operators, to make pairs of (tasks pairs). Its grammar is
-// wider than the curriculum's: convolutions, pooling, norms, attention, losses, scans, views and
-// more, chained or branched, each written in another style. Equal options give equal modules on
-// every machine, and no two modules of a zoo are equal.
+// Makes the zoo: PyTorch modules of two to six operators, to make pairs of (tasks pairs). Its
+// grammar is wider than the curriculum's: convolutions, pooling, norms, attention, losses, scans,
+// views and more, chained or branched, each written in another style. Equal options give equal
+// modules on every machine, and no two modules of a zoo are equal.
 #pragma once
 
 #include <vector>

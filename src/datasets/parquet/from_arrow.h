@@ -1,4 +1,4 @@
-// Arrow's values as JSON.
+// Converts Arrow's values to JSON.
 #pragma once
 
 #include <arrow/api.h>

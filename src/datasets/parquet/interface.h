@@ -1,5 +1,5 @@
-// The program and libtritonsmith_parquet.so agree on this. Both are built together, and the number
-// tells a library that was left behind by another build.
+// Defines the interface between the program and libtritonsmith_parquet.so. Both are built together,
+// and the number tells a library that was left behind by another build.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// JSON rows as columns of Arrow.
+// Converts JSON rows to columns of Arrow.
 #pragma once
 
 #include <arrow/api.h>

@@ -1,6 +1,6 @@
-// OpenAI's protocol as a client speaks it: the body of a request, and the answer from a whole reply
-// or from a stream of events. Servers differ in the names of fields; every name that is in use is
-// read. Pure functions: what a server sends is hostile data.
+// Speaks OpenAI's protocol as a client: it writes the body of a request, and reads the answer from
+// a whole reply or from a stream of events. Servers differ in the names of fields, and every name
+// that is in use is read. The functions are pure, and what a server sends is hostile data.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The names that a judge gives to its files, in the directory that a command lends it.
+// Knows the names that a judge gives to its files, in the directory that a command lends it.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// The verdict of a completion that holds no kernel. The caller makes it without asking the gym.
+// Makes the verdict of a completion that holds no kernel. The caller makes it without asking the
+// gym.
 #pragma once
 
 #include "data/kernel.h"

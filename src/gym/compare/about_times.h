@@ -1,4 +1,4 @@
-// How many times as far off as allowed an element is, in words.
+// Says in words how many times an error exceeds the allowed error.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A compile worker's request and reply. The code is the candidate's, hence hostile, so the worker
-// that reads it is jailed.
+// Defines a compile worker's request and reply. The code is the candidate's, hence hostile, so the
+// worker that reads it is jailed.
 #pragma once
 
 #include <cstdint>

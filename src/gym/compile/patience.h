@@ -1,5 +1,5 @@
-// How long the compiler may take for one kernel. Other programs may hold the cores, and then a
-// compilation of a few seconds takes many by the clock. So a busy machine extends the limit.
+// Decides how long the compiler may take for one kernel. Other programs may hold the cores, and
+// then a compilation of a few seconds takes many by the clock. So a busy machine extends the limit.
 #pragma once
 
 #include <chrono>

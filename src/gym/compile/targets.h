@@ -1,5 +1,6 @@
-// The chips that a judge can compile for, by compute capability. A capture sees the properties of
-// each, by gym/guest/virtual_gpu/device_properties.py. A GPU of this machine may be another chip.
+// Lists the chips that a judge can compile for, by compute capability. A capture sees the
+// properties of each, by gym/guest/virtual_gpu/device_properties.py. A GPU of this machine may be
+// another chip.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The referee's share of its one GPU, by the CUDA driver: the context that LibTorch uses too,
-// modules, events and launches. All work runs in the default stream, as LibTorch's does, so no
+// Uses the referee's share of its one GPU through the CUDA driver: the context that LibTorch uses
+// too, modules, events and launches. All work runs in the default stream, as LibTorch's does. So no
 // other synchronisation is needed. One thread owns all objects here.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The referee's own GPU kernels. The program holds them as CUDA C++. When a referee starts, NVRTC,
-// which comes with torch's wheel, compiles them for its GPU. So the build needs no CUDA compiler.
+// Compiles the referee's own GPU kernels. The program holds them as CUDA C++. When a referee
+// starts, NVRTC, which comes with torch's wheel, compiles them for its GPU. So the build needs no
+// CUDA compiler.
 #pragma once
 
 #include <string>

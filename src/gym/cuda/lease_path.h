@@ -1,5 +1,5 @@
-// The path of a GPU's lease (base/lease.h). All processes of the machine that use this GPU get the
-// same file, whatever index the GPU has in them.
+// Names the file of a GPU's lease (base/lease.h). All processes of the machine that use this GPU
+// get the same file, whatever index the GPU has in them.
 #pragma once
 
 #include <filesystem>

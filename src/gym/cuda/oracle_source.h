@@ -1,8 +1,8 @@
-// The float64 oracle of a pointwise task as one kernel. It applies if a task's forward is a chain
-// or tree of elementwise operators over tensors of one shape. The kernel computes the exact values
-// from the inputs in registers, element by element, and compares candidate and reference with them
-// at once (judging_source.cc). LibTorch's float64 operators would write each intermediate tensor to
-// memory, in twice the width. Pure text; any thread.
+// Writes the float64 oracle of a pointwise task as one kernel. It applies if a task's forward is a
+// chain or tree of elementwise operators over tensors of one shape. The kernel computes the exact
+// values from the inputs in registers, element by element, and compares candidate and reference
+// with them at once (judging_source.cc). LibTorch's float64 operators would write each intermediate
+// tensor to memory, in twice the width. Pure text; any thread.
 #pragma once
 
 #include <optional>

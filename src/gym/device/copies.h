@@ -1,4 +1,4 @@
-// Copies of whole tensor tables in a device's memory.
+// Copies whole tensor tables in a device's memory.
 #pragma once
 
 #include "gym/device/device.h"

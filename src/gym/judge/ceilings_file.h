@@ -1,5 +1,5 @@
-// The file in which `doctor` keeps the measured rates of a GPU for later judges: one for each name
-// of a GPU, in the user's cache.
+// Keeps the rates of a GPU that `doctor` measured, for later judges. The user's cache has one file
+// for each name of a GPU.
 #pragma once
 
 #include <filesystem>

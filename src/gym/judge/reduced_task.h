@@ -1,6 +1,7 @@
-// A task with smaller sizes, for a measure of its trials that takes many runs. Tasks in
-// KernelBench's style name their sizes in lines such as `batch_size = 128`, `M = 16384 * 2` or
-// `height, width = 64, 64` at top level; these numbers become smaller. Whether the smaller task is the same task, only its plan shows. Pure.
+// Makes a task smaller, for a measure of its trials that takes many runs. Tasks in KernelBench's
+// style name their sizes in lines such as `batch_size = 128`, `M = 16384 * 2` or `height, width =
+// 64, 64` at top level. These numbers become smaller. Only the smaller task's plan shows whether it
+// is the same task. Pure.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// The self-test: some of the honest and hostile kernels of tests/, embedded in the program. With
-// them a judge shows that it judges correctly before anybody relies on it. Otherwise a driver, a
-// library or a chip that computes wrongly would produce rewards. The hostile kernels are those that
-// only running them refuses. Every referee gets every case, since each may use another GPU. A
-// referee that replaces another one later gets only the probes (referee_process.h).
+// Tests a judge on some of the honest and hostile kernels of tests/, embedded in the program. So a
+// judge shows that it judges correctly before anybody relies on it. Otherwise a driver, a library
+// or a chip that computes wrongly would produce rewards. The hostile kernels are those that only
+// running them refuses. Every referee gets every case, since each may use another GPU. A referee
+// that replaces another one later gets only the probes (referee_process.h).
 #pragma once
 
 #include <filesystem>

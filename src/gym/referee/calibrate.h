@@ -1,4 +1,4 @@
-// calibrate(): how fast a GPU is now, by kernels of known work (gym/cuda/calibration.h).
+// Measures how fast a GPU is now, by kernels of known work (gym/cuda/calibration.h).
 #pragma once
 
 #include "data/calibration.h"

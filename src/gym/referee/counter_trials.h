@@ -1,5 +1,6 @@
-// The trials of a task that counts its calls, and whose results may depend on the count: an Adam step, a
-// warm-up, a cache of some slots. They begin as after many calls, at counts that two calls never reach.
+// Runs trials in which a task's call counter starts high. They serve tasks whose results may depend
+// on the number of the call: an Adam step, a warm-up, a cache of some slots. Two calls never reach
+// such counts.
 #pragma once
 
 #include "gym/referee/run_trials.h"

@@ -1,4 +1,4 @@
-// The entries that a referee writes into its report. Nothing here fails.
+// Makes the entries that a referee writes into its report. Nothing here fails.
 #pragma once
 
 #include <string>

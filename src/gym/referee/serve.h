@@ -1,6 +1,7 @@
-// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]] [--memory BYTES]`.
-// It serves jobs on a socket until the other side closes it. It enters its jail once LibTorch has
-// loaded its libraries, so that a plan that breaks out of LibTorch can reach nothing else.
+// Serves as the referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]] [--memory
+// BYTES]`. It serves jobs on a socket until the other side closes it. It enters its jail once
+// LibTorch has loaded its libraries, so that a plan that breaks out of LibTorch can reach nothing
+// else.
 //
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's plan, or
 // {"judge": {...}} with a candidate's. If the job's head has "kernels", a third frame holds their

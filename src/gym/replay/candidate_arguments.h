@@ -1,5 +1,5 @@
-// Checks of candidates' operator arguments that the operators do not make themselves. Without them
-// an operator could read or write outside its tensors.
+// Checks candidates' operator arguments where the operators do not check them. Without these
+// checks an operator could read or write outside its tensors.
 #pragma once
 
 #include <ATen/core/function_schema.h>

@@ -1,8 +1,8 @@
-// The ATen operators that a candidate's plan may run in the referee's process. A plan may name any
-// operator with any arguments. Many operators of LibTorch trust their arguments, for example
-// indices to write at, or sizes that need not fit a tensor. Such an operator would let a plan read
-// and write the referee's memory. A candidate may therefore use only operators that check their
-// arguments (docs/plan.md). A task's own plan is trusted and may use every operator that the
+// Lists the ATen operators that a candidate's plan may run in the referee's process. A plan may
+// name any operator with any arguments. Many operators of LibTorch trust their arguments, for
+// example indices to write at, or sizes that need not fit a tensor. Such an operator would let a
+// plan read and write the referee's memory. A candidate may therefore use only operators that check
+// their arguments (docs/plan.md). A task's own plan is trusted and may use every operator that the
 // referee replays.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The config that each tuned launch of a plan takes. An autotuner may choose any config for any
-// launch, independently of the others. So trials run a candidate with all of them, and mix the
+// Chooses the config that each tuned launch of a plan takes. An autotuner may choose any config for
+// any launch, independently of the others. So trials run a candidate with all of them, and mix the
 // configs of several launches by the job's secret. Pure.
 #pragma once
 

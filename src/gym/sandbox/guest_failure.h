@@ -1,5 +1,6 @@
-// How the work of a guest or of a compile worker ends without a result. The pools that start these
-// processes establish such a failure themselves, because a guest could lie about its own end.
+// Describes how the work of a guest or of a compile worker ends without a result. The pools that
+// start these processes establish such a failure themselves, because a guest could lie about its
+// own end.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
-// Landlock, called by system call numbers because Debian 12's headers know only its first ABI. A
-// process names the files that it may still reach. It gives up all other files, TCP, signals to
-// processes outside and abstract Unix sockets. It needs no privilege. The ruleset is made before
-// the uid changes, because a path may lead through folders that the slot's user cannot enter.
+// Confines a process by Landlock, called by system call numbers because Debian 12's headers know
+// only its first ABI. A process names the files that it may still reach. It gives up all other
+// files, TCP, signals to processes outside and abstract Unix sockets. It needs no privilege. The
+// ruleset is made before the uid changes, because a path may lead through folders that the slot's
+// user cannot enter.
 #pragma once
 
 #include <string>

@@ -92,14 +92,14 @@ struct JobCounts {
   std::int64_t judged_again = 0;       // jobs with another verdict, as the first was in doubt
 };
 
+// Doors call the functions up to counts(), workers those from recall_queued() to overdue(), and both
+// call the rest.
 class JobStore {
  public:
   using Submitted = std::variant<std::vector<JobView>, JobStoreFull, ClientGone>;
 
   virtual ~JobStore() = default;
 
-  // Doors call these.
-  //
   // Takes all submissions or none. A job whose verdict is known is `done` at once, and does not
   // count against the limits.
   virtual Result<Submitted> submit(std::span<const api::Submission> submissions,
@@ -123,8 +123,6 @@ class JobStore {
   virtual const std::string& epoch() const = 0;
   virtual Result<JobCounts> counts() const = 0;
 
-  // Workers call these.
-  //
   // Concludes all queued jobs whose verdict RecallVerdict returns, in any order.
   virtual Status recall_queued() = 0;
   // Returns at most `most` jobs: the most urgent queued ones, and those whose lease has ended. They
@@ -143,8 +141,7 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
-  // Both call these.
-  //
+
   virtual GpuRecords& gpus() = 0;
   virtual JobAliases& aliases() = 0;
   virtual WorkerReports& reports() = 0;

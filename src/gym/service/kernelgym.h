@@ -1,5 +1,5 @@
-// KernelGYM's POST /evaluate, so that its users switch by changing a URL. Its request becomes a
-// submission, and a verdict its response. Pure. docs/service.md lists the differences.
+// Answers KernelGYM's POST /evaluate, so that its users switch by changing a URL. Its request
+// becomes a submission, and a verdict its response. Pure. docs/service.md lists the differences.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The tables of a SqliteJobStore.
+// Defines the tables of a SqliteJobStore.
 #pragma once
 
 namespace tritonsmith::gym::service {

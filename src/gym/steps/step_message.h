@@ -1,6 +1,7 @@
-// Steps: the captures and compilations of jobs, as JSON texts that pass between hosts. A judge's
-// host asks for them and a capturing host does them (store_capture_pool.h, capture_host.h). Pure.
-// Every text is treated as hostile, though seals tell who wrote it (service/redis/sealed_text.h).
+// Reads and writes steps, the captures and compilations of jobs, as JSON texts that pass between
+// hosts. A judge's host asks for them and a capturing host does them (store_capture_pool.h,
+// capture_host.h). Pure. Every text is treated as hostile, though seals tell who wrote it
+// (service/redis/sealed_text.h).
 #pragma once
 
 #include <string>

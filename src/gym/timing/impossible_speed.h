@@ -1,4 +1,4 @@
-// A time in which the chip cannot have done a task's work: the time is wrong, or the kernel left work
+// Finds times that are too short for the task's work. Such a time is wrong, or the kernel left work
 // out.
 #pragma once
 

@@ -1,6 +1,6 @@
-// New inputs for a candidate after its timed rounds, which all ran on the same inputs. Results that
-// a round left for the next one are of no use on new inputs. The candidate must be right on them,
-// and about as fast as in the rounds.
+// Gives a candidate new inputs after its timed rounds, which all ran on the same inputs. Results
+// that a round left for the next one are of no use on new inputs. The candidate must be right on
+// them, and about as fast as in the rounds.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// The schedule of a timing's rounds: how many rounds come before the first look at the intervals,
-// how many rounds make a sample, which rounds run the reference, and what fills the cache before a
-// side runs. Pure; timed_rounds.cc acts on it.
+// Plans a timing's rounds: how many rounds come before the first look at the intervals, how many
+// make a sample, which run the reference, and what fills the cache before a side runs. Pure.
+// timed_rounds.cc acts on it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A trial of the second call of forward. It runs both sides once on inputs that no one compares, so
-// that anything that the first call leaves behind shows in the second. The candidate then takes
-// over the reference's weights and buffers as they are after its first call.
+// Prepares a trial of the second call of forward. It runs both sides once on inputs that no one
+// compares, so that anything that the first call leaves behind shows in the second. The candidate
+// then takes over the reference's weights and buffers as they are after its first call.
 #pragma once
 
 #include "gym/trial/prepare.h"

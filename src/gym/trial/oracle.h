@@ -1,5 +1,6 @@
-// The oracle: the reference in float64. It shows how large PyTorch's own rounding errors are. If an
-// operator has no float64 form, there is no oracle, and the plain tolerance alone decides.
+// Computes the reference in float64, which is the oracle. It shows how large PyTorch's own rounding
+// errors are. If an operator has no float64 form, there is no oracle, and the plain tolerance alone
+// decides.
 #pragma once
 
 #include <optional>

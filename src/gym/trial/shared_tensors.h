@@ -1,5 +1,6 @@
-// The tensors that both sides of a trial hold: inputs and matched weights. The reference has each
-// of them, the candidate has a private copy, and the trial remembers what both held before forward.
+// Holds the tensors that both sides of a trial have: inputs and matched weights. The reference has
+// each of them, the candidate has a private copy, and the trial remembers what both held before
+// forward.
 #pragma once
 
 #include <optional>

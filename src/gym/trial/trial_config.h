@@ -74,9 +74,9 @@ struct TrialConfig {
   // Tells in the result which few elements are wrong, so that the referee may ask whether the reference
   // jumps there (jumps.h).
   bool finds_jumps = false;
-  // The trial only says which values the reference has at these elements.
+  // If set, the trial only reports the reference's values at these elements.
   const std::vector<ElementValues>* asked = nullptr;
-  // Values that the reference also has, and takes now.
+  // Values that this trial uses as the reference's at these elements, because the reference jumps there.
   const std::vector<ElementValues>* adopted = nullptr;
 };
 

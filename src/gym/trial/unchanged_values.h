@@ -1,8 +1,8 @@
-// Unchanged values: results of the reference's operators that equal what the operators were given.
-// Examples are the absolute value of positive numbers, a clamp of values within its bounds, and a
-// bias of zeros. On such inputs a kernel that does its share of the work passes on what it was
-// given, so it looks like a kernel that only copies. Such a trial proves nothing about the kernel;
-// other trials must. These functions only read tensors.
+// Finds results of the reference's operators that equal what the operators were given. Examples are
+// the absolute value of positive numbers, a clamp of values within its bounds, and a bias of zeros.
+// On such inputs a kernel that does its share of the work passes on what it was given, so it looks
+// like a kernel that only copies. Such a trial proves nothing about the kernel; other trials must.
+// These functions only read tensors.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,8 @@
-// The evaluator of Triton IR: it runs a kernel on the CPU, without torch and without a GPU, from
-// the text that capture hands over. parse_ttir lowers the kernel once to a flat program over
-// registers. evaluate runs that for every program of a grid, in the requested order, on one thread.
-// Numbers are rounded as the IR's types say, including TF32, so that a kernel that lacks precision
-// on a GPU fails here too. A pointer is a buffer and an offset. Every access is checked, and no
-// access outside its buffer ever happens.
+// Runs a kernel on the CPU from its Triton IR, without torch and without a GPU. The capture hands
+// over the IR's text. parse_ttir lowers it once to a flat program over registers. evaluate runs that
+// for every program of a grid, in the requested order, on one thread. Numbers are rounded as the
+// IR's types say, including TF32. So a kernel that lacks precision on a GPU fails here too. A pointer
+// is a buffer and an offset. Every access is checked, and none outside its buffer happens.
 //
 // Both the text and the launch are hostile data. Malformed text is an Error. Well-formed IR with an
 // unsupported operation gives a program with a refusal, and its evaluation reports `not_evaluable`.

@@ -1,5 +1,5 @@
-// Shared parts of the rules' tests: an honest candidate in pieces, and the rules that reject a
-// candidate made of them.
+// Gives the rules' tests an honest candidate in pieces, and the rules that reject a candidate made
+// of them.
 #pragma once
 
 #include <string>

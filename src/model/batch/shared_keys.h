@@ -1,5 +1,5 @@
-// The common prefixes of sequences in a packed batch (packed_batch.h), and the keys to which each
-// sequence attends. A common prefix stands in the batch once.
+// Finds the common prefixes of sequences in a packed batch (packed_batch.h), and the keys to which
+// each sequence attends. A common prefix stands in the batch once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A model as a directory in Hugging Face's layout: config.json and model.safetensors. Reading also
-// accepts several weight files, listed by model.safetensors.index.json. `transformers` reads the
-// files that save_model writes.
+// Saves and loads a model as a directory in Hugging Face's layout: config.json and
+// model.safetensors. Reading also accepts several weight files, listed by
+// model.safetensors.index.json. `transformers` reads the files that save_model writes.
 #pragma once
 
 #include <filesystem>

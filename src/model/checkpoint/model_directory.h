@@ -1,5 +1,5 @@
-// Whether a directory holds a model at all. The user may have named a run, an adapter, or a path
-// that does not exist. The error says what to name instead.
+// Checks whether a directory holds a model at all. The user may have named a run, an adapter, or a
+// path that does not exist. The error says what to name instead.
 #pragma once
 
 #include <filesystem>

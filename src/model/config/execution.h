@@ -1,4 +1,4 @@
-// The choices of how a model is computed: the code of a layer, the 16-bit type on a GPU, and the
+// Chooses how a model is computed: the code of a layer, the 16-bit type on a GPU, and the
 // activations that a backward keeps. sums.h has the order of sums.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The families of models that the code computes, and how they differ. A new family is a new row in
-// families.cc, and code in layers/ for everything that it computes in another way.
+// Lists the families of models that the code computes, and how they differ. A new family is a new
+// row in families.cc, and code in layers/ for everything that it computes in another way.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// generation_config.json: a checkpoint's settings for generation. Only the tokens that end
-// generation are read from it; the caller chooses how to sample.
+// Reads generation_config.json, a checkpoint's settings for generation. It reads only the tokens
+// that end generation, and the caller chooses how to sample.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The order of sums in the products and the attention of a forward pass on a GPU.
+// Chooses the order of sums in the products and the attention of a forward pass on a GPU.
 //
 // `fast`: every kernel sums as suits its shape. Trainer and engine then sum in different orders, so
 // a sum's last bit may differ. After rounding to 16 bits, a value may differ by a whole unit in the

@@ -1,7 +1,7 @@
-// Causal attention within packed sequences and its backward, by blocks of queries. Memory holds the
-// scores of one block only. A task is one sequence and one key-value head with its query heads. If
-// sequences share their prefixes, `shared` lists the rows that each sequence attends to. A
-// token's result has the same bits with and without sharing.
+// Computes causal attention within packed sequences and its backward, by blocks of queries. Memory
+// holds the scores of one block only. A task is one sequence and one key-value head with its query
+// heads. If sequences share their prefixes, `shared` lists the rows that each sequence attends to.
+// A token's result has the same bits with and without sharing.
 #pragma once
 
 #include "model/batch/shared_keys.h"

@@ -1,6 +1,6 @@
-// The inner loops of the CPU model. They are single-threaded and work on raw rows. They exist for
-// each level of x86-64 and for float and double. kernels<T>() returns the best set that this
-// machine supports.
+// Declares the inner loops of the CPU model. They are single-threaded and work on raw rows. They
+// exist for each level of x86-64 and for float and double. kernels<T>() returns the best set that
+// this machine supports.
 //
 // Bit equality: every element of a product is one chain of fused multiply-adds over k in ascending
 // order. That holds for all shapes and tiles. Every row reduction depends on the row's length

@@ -1,6 +1,6 @@
-// A decoder layer on the CPU in parts: the part before attention, the part after it, and the
-// backward of both. Rows are tokens. Each part runs over blocks of rows on all threads, so that a
-// block's intermediate rows stay in the cache.
+// Computes a decoder layer on the CPU in parts: the part before attention, the part after it, and
+// the backward of both. Rows are tokens. Each part runs over blocks of rows on all threads, so that
+// a block's intermediate rows stay in the cache.
 #pragma once
 
 #include "model/batch/shared_keys.h"

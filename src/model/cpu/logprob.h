@@ -1,5 +1,5 @@
-// The final norm and the head on the CPU: log-probabilities and entropies of targets, and their
-// backward. It makes the logits of some rows at a time.
+// Computes the final norm and the head on the CPU: log-probabilities and entropies of targets, and
+// their backward. It makes the logits of some rows at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Temporary memory of a task. Each thread keeps its pieces between tasks.
+// Lends temporary memory to a task. Each thread keeps its pieces between tasks.
 #pragma once
 
 #include <cstdint>

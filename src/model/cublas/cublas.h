@@ -1,8 +1,9 @@
-// Matrix products on a GPU through cuBLASLt. They offer three things that LibTorch's calls do not:
-// float32 sums of 16-bit operands, addition to an existing matrix, and results in parts of wider
-// rows. The library is the one that LibTorch has loaded. All work runs on the current stream. A
-// Cublas serves one stream at a time; it keeps its workspace and its chosen kernel for each shape.
-// It fails with LibTorch's exception, which the callers of training and decoding catch.
+// Multiplies matrices on a GPU through cuBLASLt. The products offer three things that LibTorch's
+// calls do not: float32 sums of 16-bit operands, addition to an existing matrix, and results in
+// parts of wider rows. The library is the one that LibTorch has loaded. All work runs on the
+// current stream. A Cublas serves one stream at a time; it keeps its workspace and its chosen
+// kernel for each shape. It fails with LibTorch's exception, which the callers of training and
+// decoding catch.
 //
 // Tensors are 2-d; the elements of a row are contiguous, and rows may lie apart. The operands of a
 // product (x, weight, d_out) are both bfloat16 or both float16.

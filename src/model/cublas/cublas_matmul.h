@@ -1,5 +1,5 @@
-// The parts of Cublas, for its own sources: a requested product, and the cuBLASLt matmul that
-// computes it.
+// Declares the parts of Cublas, for its own sources: a requested product, and the cuBLASLt matmul
+// that computes it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

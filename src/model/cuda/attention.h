@@ -1,6 +1,6 @@
-// Arguments of the attention kernels (kernels.h has their launches): 16-bit numbers, the paged
-// cache, one new token for each sequence, packed sequences. The names of sizes are those of
-// kernels.h.
+// Declares the arguments of the attention kernels (kernels.h has their launches): 16-bit numbers,
+// the paged cache, one new token for each sequence, packed sequences. The names of sizes are those
+// of kernels.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// The part of cuBLASLt's C interface that cublas.cc calls. The wheel with the library has headers
-// that do not compile without a CUDA toolkit. NVIDIA promises a stable interface within a major
-// version. With a toolkit, cuda/cublaslt_check.cu compares these declarations with the original.
+// Declares the part of cuBLASLt's C interface that cublas.cc calls. The wheel with the library has
+// headers that do not compile without a CUDA toolkit. NVIDIA promises a stable interface within a
+// major version. With a toolkit, cuda/cublaslt_check.cu compares these declarations with the
+// original.
 #pragma once
 
 #include <cstddef>

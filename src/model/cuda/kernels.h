@@ -1,8 +1,8 @@
-// Our own CUDA kernels as plain launches over device pointers. This header does not include
-// LibTorch, so that nvcc compiles it quickly. The kernels are compiled if the build has nvcc
-// (cmake/nvcc.cmake) and are part of the program; otherwise kernels() is null. Every launch is
-// asynchronous on its stream, allocates nothing and may be captured into a graph. Sums have a fixed
-// order, so equal inputs give equal bits.
+// Launches our own CUDA kernels over device pointers. This header does not include LibTorch, so
+// that nvcc compiles it quickly. The kernels are compiled if the build has nvcc (cmake/nvcc.cmake)
+// and are part of the program; otherwise kernels() is null. Every launch is asynchronous on its
+// stream, allocates nothing and may be captured into a graph. Sums have a fixed order, so equal
+// inputs give equal bits.
 //
 // T is the number of tokens, H the hidden size, I the inner size of the MLP, D the head size, V the
 // vocabulary. 16-bit data and its rows are 16-byte aligned. The forward computes in bfloat16 or

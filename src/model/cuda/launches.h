@@ -1,4 +1,4 @@
-// The launches behind the table of kernels.h, one for each entry.
+// Declares the launches behind the table of kernels.h, one for each entry.
 #pragma once
 
 #include "model/cuda/kernels.h"

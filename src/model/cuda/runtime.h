@@ -1,5 +1,5 @@
-// The functions of CUDA's runtime that the engine needs, as a table (kernels.h). The runtime is
-// linked statically behind it if the build has it.
+// Lists the functions of CUDA's runtime that the engine needs, as a table (kernels.h). The runtime
+// is linked statically behind it if the build has it.
 #pragma once
 
 #include <cstddef>

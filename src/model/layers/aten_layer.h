@@ -1,5 +1,5 @@
-// A decoder layer in plain ATen, differentiated by autograd. It runs on a GPU that our own kernels
-// do not serve, and it is the reference in the tests of the fused kernels.
+// Computes a decoder layer in plain ATen, differentiated by autograd. It runs on a GPU that our own
+// kernels do not serve, and it is the reference in the tests of the fused kernels.
 #pragma once
 
 #include "model/batch/packed_batch.h"

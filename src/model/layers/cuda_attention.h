@@ -1,4 +1,4 @@
-// Causal attention of packed sequences on a GPU, forward and backward. It uses LibTorch's
+// Computes causal attention of packed sequences on a GPU, forward and backward. It uses LibTorch's
 // FlashAttention 2. If all sequences of a batch have one length, and such batches are frequent, it
 // uses cuDNN, which is faster (bench/kernel_speed). One trial for each kind of heads decides
 // whether cuDNN is present and correct. Without cuDNN only the speed differs. It fails with

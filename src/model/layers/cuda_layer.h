@@ -1,7 +1,7 @@
-// The decoder layer over our own CUDA kernels, cuBLASLt and LibTorch's FlashAttention. Forward and
-// backward are written out, and a layer is one autograd node. The residual stream is float32, and
-// products add to it directly. All other data has 16 bits: the weights' type in the forward,
-// bfloat16 in the backward.
+// Computes the decoder layer by our own CUDA kernels, cuBLASLt and LibTorch's FlashAttention.
+// Forward and backward are written out, and a layer is one autograd node. The residual stream is
+// float32, and products add to it directly. All other data has 16 bits: the weights' type in the
+// forward, bfloat16 in the backward.
 //
 // Gradients of weights are added in place to the masters' .grad() in float32. They never pass
 // through autograd, so a backward must run exactly once, by backward().

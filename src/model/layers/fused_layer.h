@@ -1,6 +1,6 @@
-// The decoder layer, the norm and the head as single autograd nodes over the CPU kernels (cpu/).
-// Forward and backward are written by hand, instead of some forty small nodes for each layer. The
-// tensors are float32 or float64 on the CPU.
+// Computes the decoder layer, the norm and the head as single autograd nodes over the CPU kernels
+// (cpu/). Forward and backward are written by hand, instead of some forty small nodes for each
+// layer. The tensors are float32 or float64 on the CPU.
 #pragma once
 
 #include <memory>

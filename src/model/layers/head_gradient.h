@@ -1,7 +1,8 @@
-// Log-probabilities of given targets and their gradient in one pass over the logits. It requires
-// that the loss's derivative for a token follows from that token alone. Cross-entropy and policy
-// losses with ratios of single tokens fulfil this. linear_logprob() knows the gradient only after
-// all tokens, so it computes the logits twice. Each time costs a tenth of a training pass.
+// Computes the log-probabilities of given targets and their gradient in one pass over the logits.
+// It requires that the loss's derivative for a token follows from that token alone. Cross-entropy
+// and policy losses with ratios of single tokens fulfil this. linear_logprob() knows the gradient
+// only after all tokens, so it computes the logits twice. Each time costs a tenth of a training
+// pass.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
-// The device of the model. LibTorch's CUDA half is not linked but loaded here, and only if a driver
-// answers. The same program therefore runs on machines without a GPU. open_device must be the first
-// use of LibTorch's CUDA state: LibTorch decides at its first query whether it has CUDA, and keeps
-// that answer.
+// Opens the device of the model. LibTorch's CUDA half is not linked but loaded here, and only if a
+// driver answers. The same program therefore runs on machines without a GPU. open_device must be
+// the first use of LibTorch's CUDA state, because LibTorch decides at its first query whether it
+// has CUDA, and keeps that answer.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -1,4 +1,4 @@
-// New weights: normally distributed matrices, zero biases, unit norms. All threads draw them, and
+// Draws new weights: normally distributed matrices, zero biases, unit norms. All threads draw, and
 // the result does not depend on the number of threads. Transformer::random and `model make` use it.
 #pragma once
 

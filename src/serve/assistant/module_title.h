@@ -1,4 +1,4 @@
-// The title of a search for people, where its order has none.
+// Makes the title of a search for people, where its order has none.
 #pragma once
 
 #include <string>

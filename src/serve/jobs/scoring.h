@@ -1,6 +1,6 @@
-// Scoring: from completions and labels to rewards, for doors whose clients wait. The service
-// extracts the kernels, judges them and computes the rewards by the rules of its own trainer. It
-// keeps no state. Any thread.
+// Computes rewards from completions and labels, for doors whose clients wait. The service extracts
+// the kernels, judges them and computes the rewards by the rules of its own trainer. It keeps no
+// state. Any thread.
 #pragma once
 
 #include <span>

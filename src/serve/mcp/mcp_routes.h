@@ -1,7 +1,8 @@
-// MCP over HTTP: POST /mcp. A request is answered with JSON, or, while a job waits, with a stream of
-// server-sent events: progress, then the response. A modern client cancels by closing the stream; a
-// legacy one by notifications/cancelled with the session that `initialize` gave it. Sessions hold
-// nothing else, and a server that starts anew takes those of its predecessor.
+// Serves MCP over HTTP, at POST /mcp. A request is answered with JSON, or, while a job waits, with
+// a stream of server-sent events: progress, then the response. A modern client cancels by closing
+// the stream. A legacy client cancels by notifications/cancelled with the session that `initialize`
+// gave it. Sessions hold nothing else, and a server that starts anew takes those of its
+// predecessor.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
-// The messages of the Model Context Protocol: JSON-RPC 2.0, in two eras. A modern request (revision
-// 2026-07-28) carries its protocol version and the client's capabilities in `_meta`, and stands for
-// itself. A legacy client sends `initialize` first (revisions 2024-11-05 to 2025-11-25). Pure
-// functions of hostile bytes.
+// Reads and writes the messages of the Model Context Protocol: JSON-RPC 2.0, in two eras. A modern
+// request (revision 2026-07-28) carries its protocol version and the client's capabilities in
+// `_meta`, and stands for itself. A legacy client sends `initialize` first (revisions 2024-11-05 to
+// 2025-11-25). Pure functions of hostile bytes.
 #pragma once
 
 #include <map>

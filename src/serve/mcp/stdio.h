@@ -1,5 +1,6 @@
-// MCP over standard input and output: a message a line. One thread reads; each tool that waits for a
-// verdict has a thread of its own, so that a client may ask on, and cancel. Ends with the input.
+// Speaks MCP over standard input and output, a message a line. One thread reads. Each tool that
+// waits for a verdict has a thread of its own, so that a client may ask on, and cancel. It ends
+// with the input.
 #pragma once
 
 #include <stop_token>

@@ -1,4 +1,4 @@
-// The tools' names, descriptions and JSON Schemas (2020-12), as a model reads them.
+// Describes the tools to a model: their names, descriptions and JSON Schemas (2020-12).
 #pragma once
 
 #include "base/json.h"

@@ -1,16 +1,12 @@
-// The interface of a NeMo Gym resources server: its agents ask here for the
-// reward of a rollout.
+// Serves the interface of a NeMo Gym resources server: its agents ask here for the reward of a
+// rollout.
 //
 //   POST /seed_session        -> {}: a rollout needs no state here
-//   POST /verify              a row of a data set, and `response`, an object of
-//   OpenAI's Responses API
-//                             -> the same, with `reward` and
-//                             `reward_components`
-//   POST /aggregate_metrics   {"verify_responses": [...]} -> figures by task,
-//   and over all
+//   POST /verify              a row of a data set, and `response`, an object of OpenAI's Responses API
+//                             -> the same, with `reward` and `reward_components`
+//   POST /aggregate_metrics   {"verify_responses": [...]} -> figures by task, and over all
 //
-// A fault of the infrastructure is status 503, which its clients raise, and
-// never a reward.
+// A fault of the infrastructure is status 503, which its clients raise, and never a reward.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// Calls of OpenAI's protocol as our server reads them: the body of /v1/chat/completions and of
-// /v1/completions. Pure functions of hostile data. A setting that we cannot honour is refused, and
-// never ignored, unless it cannot change the answer.
+// Parses calls of OpenAI's protocol as our server reads them: the body of /v1/chat/completions and
+// of /v1/completions. Pure functions of hostile data. A setting that we cannot honour is refused,
+// and never ignored, unless it cannot change the answer.
 #pragma once
 
 #include <optional>

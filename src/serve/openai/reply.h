@@ -1,4 +1,4 @@
-// Replies of OpenAI's protocol as our server writes them: whole answers, and the events of a
+// Writes replies of OpenAI's protocol as our server gives them: whole answers, and the events of a
 // stream. Pure functions.
 #pragma once
 

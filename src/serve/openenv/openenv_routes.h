@@ -1,4 +1,4 @@
-// OpenEnv's protocol: an environment in which a policy writes kernels for a task.
+// Serves OpenEnv's protocol: an environment in which a policy writes kernels for a task.
 //
 //   GET  /ws         a WebSocket; each connection is an environment of its own
 //   POST /reset, /step, GET /state   the same without a connection; `episode_id` names the environment

@@ -1,5 +1,5 @@
-// The requests of trainers that fetch rewards from a URL. OpenRLHF sends whole queries, prompt and
-// completion in one text; slime sends one sample. Pure functions of hostile bytes.
+// Reads the requests of trainers that fetch rewards from a URL. OpenRLHF sends whole queries,
+// prompt and completion in one text. slime sends one sample. Pure functions of hostile bytes.
 //
 //   OpenRLHF   {"query": [text], "prompts": [text], "labels": [label]}
 //   slime      {"prompt": text or messages, "response": text, "label": label}

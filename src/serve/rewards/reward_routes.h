@@ -1,7 +1,7 @@
-// Rewards by URL, for trainers that know only a URL: OpenRLHF's `--reward.remote_url` and slime's
-// `--rm-type remote_rm --rm-url`. Their clients give up after 180 s and 120 s, and repeat. So a
-// call is answered before, or refused with status 503, and a repeat finds the verdicts of the first
-// call. A fault of the infrastructure is never a number.
+// Gives rewards by URL, for trainers that know only a URL: OpenRLHF's `--reward.remote_url` and
+// slime's `--rm-type remote_rm --rm-url`. Their clients give up after 180 s and 120 s, and repeat.
+// So a call is answered before, or refused with status 503, and a repeat finds the verdicts of the
+// first call. A fault of the infrastructure is never a number.
 //
 //   POST /v1/reward/openrlhf                     -> {"rewards": [], "scores": [], "extra_logs": {}}
 //   POST /v1/reward/slime[?reward_key=NAME]      -> a number, or an object with the member NAME

@@ -1,6 +1,7 @@
 // Finds the members of a JSON object in its text, without making values of them. Records are long,
 // and a reader who lists them needs a few short members of each: skipping the rest takes a tenth of
-// the time of parsing it. The text of a value is not checked. Whoever needs it parses it.
+// the time of parsing it. These functions do not check the text of a value. A caller that needs the
+// value parses its text.
 #pragma once
 
 #include <cstdint>

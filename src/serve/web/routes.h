@@ -1,4 +1,5 @@
-// The endpoints of `tritonsmith serve`, as functions from a request to a reply, without sockets:
+// Answers at the endpoints of `tritonsmith serve`, as functions from a request to a reply, without
+// sockets:
 //
 //   GET  /                       the page, and its files            without a token
 //   GET  /health                 whether the model works            without a token

@@ -1,4 +1,4 @@
-// A tokenizer trained on a few lines, for tests.
+// Trains a tokenizer on a few lines, for tests.
 #pragma once
 
 #include "text/tokenizer.h"

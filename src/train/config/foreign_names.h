@@ -1,6 +1,6 @@
-// Names of options of TRL and verl, and the settings of `rl` and `sft` that do the same. The error
-// for an unknown key of a config says so. docs/from-trl-and-verl.md explains the differences;
-// tests/docs_test.py compares its tables with this one.
+// Translates names of options of TRL and verl to the settings of `rl` and `sft` that do the same.
+// The error for an unknown key of a config says so. docs/from-trl-and-verl.md explains the
+// differences; tests/docs_test.py compares its tables with this one.
 #pragma once
 
 #include <span>

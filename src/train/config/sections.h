@@ -1,4 +1,4 @@
-// The sections that all training configs share besides the optimizer's
+// Defines the sections that all training configs share besides the optimizer's
 // (optimizer/optimizer_section.h). fields() has the help and range of each number. TOML, --set,
 // --help and the record in the run directory use it.
 #pragma once

@@ -1,7 +1,7 @@
-// One step's experience: prompts go to the writer, finished completions at once on to the judge,
-// verdicts back as the next turn's feedback (episode/episodes.h); what comes back is in the order
-// of the prompts, whatever finished first. Each request's seed depends on the run's seed and the
-// sample's number alone, so the ranks of a job may share a step's samples among them.
+// Gathers one step's experience. Prompts go to the writer, and each finished completion goes on to
+// the judge at once. Its verdict comes back as the next turn's feedback (episode/episodes.h). The
+// results are in the order of the prompts, whatever finished first. Each request's seed depends on
+// the run's seed and the sample's number alone. So the ranks of a job may share a step's samples.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
-// The parts of a policy gradient besides the model. They are the sequences that pass through the
-// model, the factor of each token's loss, the columns of a micro-batch's tokens, and the reported
-// sums. set_policy_gradient (policy_gradient.h) and PartialUpdate (partial_update.h) use them.
-// All but the sums are pure. The training thread calls them.
+// Computes the parts of a policy gradient besides the model. They are the sequences that pass
+// through the model, the factor of each token's loss, the columns of a micro-batch's tokens, and
+// the reported sums. set_policy_gradient (policy_gradient.h) and PartialUpdate (partial_update.h)
+// use them. All but the sums are pure. The training thread calls them.
 #pragma once
 
 #include "train/gradient/policy_gradient.h"

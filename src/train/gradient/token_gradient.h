@@ -1,5 +1,5 @@
-// The gradient of a micro-batch from the derivatives of a loss for each token. The functions are
-// pure, except that they add to gradients. The training thread calls them.
+// Computes the gradient of a micro-batch from the derivatives of a loss for each token. The
+// functions are pure, except that they add to gradients. The training thread calls them.
 #pragma once
 
 #include <functional>

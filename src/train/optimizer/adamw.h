@@ -1,5 +1,5 @@
-// AdamW over flat buffers: "Decoupled Weight Decay Regularization", arXiv 1711.05101, with bias
-// correction:
+// Updates flat buffers by AdamW ("Decoupled Weight Decay Regularization", arXiv 1711.05101), with
+// bias correction:
 //   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
 //   w <- w - lr (decay w + (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon))
 // Norms and biases take no decay. On a CPU the passes are LibTorch's fused kernels.

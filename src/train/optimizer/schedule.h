@@ -1,4 +1,4 @@
-// The learning rate as a function of the update's number: a linear warm-up, then constant, or
+// Gives the learning rate as a function of the update's number: a linear warm-up, then constant, or
 // falling (cosine or linear) to a share of the peak. The function is pure, so that a resumed run
 // needs no state for it.
 #pragma once

@@ -1,6 +1,6 @@
-// RLoop's supervised set (algorithm/expert_set.h, arXiv 2511.04285): the successful turns of a
-// finished reinforcement learning run, as examples for `sft`. It reads only the run directory: the
-// config for the form of the prompts, and the tasks and samples. A later turn keeps the
+// Makes RLoop's supervised set (algorithm/expert_set.h, arXiv 2511.04285): the successful turns of
+// a finished reinforcement learning run, as examples for `sft`. It reads only the run directory:
+// the config for the form of the prompts, and the tasks and samples. A later turn keeps the
 // conversation before it. If the run managed the context (turns.context is not all), only first
 // turns are taken.
 #pragma once

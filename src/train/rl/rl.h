@@ -1,7 +1,7 @@
-// Reinforcement learning against the gym. A step chooses prompts, samples a group of completions
-// for each, and has them judged. It then rewards them, compares them within the groups, and updates
-// the policy. A step depends only on (weights, step, seed) and stored verdicts, so a killed run
-// resumes with the same numbers.
+// Trains a policy by reinforcement learning against the gym. A step chooses prompts, samples a
+// group of completions for each, and has them judged. It then rewards them, compares them within
+// the groups, and updates the policy. A step depends only on (weights, step, seed) and stored
+// verdicts, so a killed run resumes with the same numbers.
 #pragma once
 
 #include <filesystem>

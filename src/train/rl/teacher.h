@@ -1,6 +1,6 @@
-// The teacher of on-policy distillation: a frozen model that reads what the student writes. Each
-// token's advantage is the teacher's log-probability less the student's, so that the update follows
-// the gradient of the reverse KL, KL(student || teacher), over the student's own samples
+// Asks the teacher of on-policy distillation, a frozen model that reads what the student writes.
+// Each token's advantage is the teacher's log-probability less the student's, so that the update
+// follows the gradient of the reverse KL, KL(student || teacher), over the student's own samples
 // (algorithm/kl.h). Both models must have the same tokenizer, because the teacher reads token ids.
 #pragma once
 

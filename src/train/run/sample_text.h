@@ -1,4 +1,4 @@
-// A sample as Markdown, for TensorBoard: what was written, how it was judged, what it earned.
+// Shows a sample as Markdown, for TensorBoard: what was written, how it was judged, what it earned.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// TensorBoard event files with scalars only. Each record is a TFRecord (length, masked CRC32C of
-// the length, bytes, masked CRC32C of the bytes) that holds one Event in protocol buffer encoding.
-// Formats:
+// Encodes TensorBoard event files with scalars only. Each record is a TFRecord (length, masked
+// CRC32C of the length, bytes, masked CRC32C of the bytes) that holds one Event in protocol buffer
+// encoding. Formats:
 //   tensorflow/core/lib/io/record_writer.h
 //   tensorflow/core/util/event.proto
 //   tensorflow/core/framework/summary.proto

@@ -1,5 +1,5 @@
-// The loss of a model on held-out examples: the mean over their completions. unigram_entropy gives
-// a bound for comparison.
+// Computes the loss of a model on held-out examples, the mean over their completions.
+// unigram_entropy gives a bound for comparison.
 #pragma once
 
 #include "distributed/ranks.h"

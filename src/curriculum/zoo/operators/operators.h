@@ -1,7 +1,7 @@
-// The operators of the zoo: one table a group. A row has a name, how often it is drawn, and a rule.
-// The rule looks whether the operator fits the sketch's current value. If it fits, the rule draws
-// its settings, extends the sketch, and says the shape of the result. If it does not fit, the rule
-// returns false and leaves the sketch as it was.
+// Lists the operators of the zoo, in one table a group. A row has a name, how often it is drawn,
+// and a rule. The rule looks whether the operator fits the sketch's current value. If it fits, the
+// rule draws its settings, extends the sketch, and says the shape of the result. If it does not
+// fit, the rule returns false and leaves the sketch as it was.
 #pragma once
 
 #include <span>

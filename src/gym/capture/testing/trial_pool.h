@@ -1,4 +1,5 @@
-// A CapturePool with trial_guest.py as its guest: tests run any Python in the zygote and jail.
+// Starts a CapturePool with trial_guest.py as its guest, so that tests run any Python in the zygote
+// and jail.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The path of NVRTC in the pinned environment, or an empty string if that has none.
+// Gives the path of NVRTC in the pinned environment, or an empty string if that has none.
 #pragma once
 
 #include <string_view>

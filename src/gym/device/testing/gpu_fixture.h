@@ -1,4 +1,4 @@
-// The fixture of tests that run the referee's device on a GPU.
+// Provides the fixture of tests that run the referee's device on a GPU.
 #pragma once
 
 #include <ATen/ATen.h>

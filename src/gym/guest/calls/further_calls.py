@@ -18,11 +18,12 @@ from .set_forward import Container, Iterators, Number
 
 CALLS, LEAST_CALLS = 128, 16
 STEPS = 4096   # of all calls together, beyond the least number of calls
-# Of the calls that go on because nothing can be set forward. The seconds are the processor's, so that a busy host changes nothing.
+# If nothing can be set forward, the guest calls on within these limits. The seconds are those of the processor, so a busy host
+# changes nothing.
 FAR_CALLS, FAR_STEPS, FAR_SECONDS = 250, 4_000, 1.0
 LATER_SECONDS = 1.5  # of the processor, for the calls on what was set forward
-REST = 100     # so often it is asked whether the state has come to rest meanwhile
-WATCHED = 8    # so many calls are watched for a state that repeats
+REST = 100     # after so many calls the guest asks whether the state has stopped changing
+WATCHED = 8    # the guest watches so many calls for a state that repeats
 MUCH_LATER = (200, 256, 500, 512, 1000, 1024, 2048, 5000, 10_000, 100_000, 1_000_000)
 JUMPS = 100    # at most
 # Words of a generator's state from which it draws nothing but zeros, ones, and ones behind a zero. The last one gives the largest

@@ -114,7 +114,7 @@ RECURSION = RecursionLimit()
 
 
 class Snapshot:
-    """What was found, in the order of the search. Equal snapshots have equal `tokens`."""
+    """A snapshot holds what the search found, in its order. Equal snapshots have equal `tokens`."""
 
     def __init__(self):
         self.tokens = []

@@ -1,5 +1,5 @@
-// The registry of kernel languages. A new language adds its row in languages.cc. The executors here
-// run the kernels of all languages. While Triton is the only one, they are Triton's own.
+// Lists the kernel languages. A new language adds its row in languages.cc. The executors here run
+// the kernels of all languages. While Triton is the only one, they are Triton's own.
 #pragma once
 
 #include <memory>

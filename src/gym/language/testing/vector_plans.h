@@ -1,5 +1,5 @@
-// Plans over one vector, and bodies for their kernel "k". They serve most tests of the judging.
-// FakeExecutor runs the kernels.
+// Makes plans over one vector, and bodies for their kernel "k". They serve most tests of the
+// judging. FakeExecutor runs the kernels.
 #pragma once
 
 #include <algorithm>

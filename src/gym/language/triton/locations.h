@@ -1,5 +1,5 @@
-// The locations in the candidate's source that Triton IR names as `loc(...)`. The text is hostile.
-// Pure.
+// Removes or reads the locations in the candidate's source that Triton IR names as `loc(...)`. The
+// text is hostile. Pure.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// The buffer in which a batch norm counts its calls. A candidate need not count: no output depends on
-// the number, unless the norm has no momentum (Plan::first_call_only). A pure function.
+// Recognises the buffer in which a batch norm counts its calls. A candidate need not count: no
+// output depends on the number, unless the norm has no momentum (Plan::first_call_only). A pure
+// function.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Which call of forward made a tensor. Pure.
+// Finds which call of forward made a tensor. Pure.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Plans of a forward that returns no tensor. What it does shows in the inputs and buffers that it
-// writes, such as a cache of keys. Pure.
+// Rewrites plans of a forward that returns no tensor. The inputs and buffers that it writes, such
+// as a cache of keys, show what it does. Pure.
 #pragma once
 
 #include <optional>

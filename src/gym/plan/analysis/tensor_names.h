@@ -1,4 +1,4 @@
-// The names by which a person knows the tensors of a plan: the parameters of forward, the module's
+// Names the tensors of a plan as a person knows them: the parameters of forward, the module's
 // parameters and buffers, the output. Messages use them in place of indices. Pure functions and
 // values.
 #pragma once

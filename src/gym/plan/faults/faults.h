@@ -1,7 +1,7 @@
-// The fault catalogue: plans that a lazy or mistaken kernel would compute in place of a task's own.
-// Each fault changes one thing in the task's forward, such as an epsilon or the range of a sum, and
-// says so in one sentence. A trial that accepts one of them would accept such a kernel. A fault may
-// turn out not to run, or to compute the same as the reference; only a run shows that. Pure, and
+// Makes faults: plans that a lazy or mistaken kernel would compute in place of a task's own. Each
+// fault changes one thing in the task's forward, such as an epsilon or the range of a sum, and says
+// so in one sentence. A trial that accepts one of them would accept such a kernel. A fault may turn
+// out not to run, or to compute the same as the reference; only a run shows that. Pure, and
 // deterministic in the plan.
 #pragma once
 

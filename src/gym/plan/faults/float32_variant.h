@@ -1,5 +1,5 @@
-// The variant of a 16-bit task that computes everything in float32 and rounds only what it returns,
-// as a fused kernel does. PyTorch rounds after each operator. Pure.
+// Makes the variant of a 16-bit task that computes everything in float32 and rounds only what it
+// returns, as a fused kernel does. PyTorch rounds after each operator. Pure.
 #pragma once
 
 #include <optional>

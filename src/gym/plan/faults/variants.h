@@ -1,6 +1,6 @@
-// The legitimate catalogue: plans that honest kernels compute in place of a task's own. They sum in
-// another order or in tiles, in one pass or two, or by an equal formula, and work in float32 where
-// the task has 16 bits. Trials must accept all of them. Pure, and deterministic in the plan.
+// Makes legitimate variants: plans that honest kernels compute in place of a task's own. They sum
+// in another order or in tiles, in one pass or two, or by an equal formula, and work in float32
+// where the task has 16 bits. Trials must accept all of them. Pure, and deterministic in the plan.
 #pragma once
 
 #include <functional>

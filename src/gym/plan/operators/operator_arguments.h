@@ -1,6 +1,6 @@
-// The arguments of ATen operators that the judge looks for: their position and what they mean. It
-// names operators by their base name, such as "add" for "aten::add.Tensor" (operator_traits.h).
-// Pure.
+// Describes the arguments of ATen operators that the judge looks for: their position and what they
+// mean. It names operators by their base name, such as "add" for "aten::add.Tensor"
+// (operator_traits.h). Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// The traits of each ATen operator, in one table by base name. The replay, the analyses, the
+// Holds the traits of each ATen operator, in one table by base name. The replay, the analyses, the
 // trials, inspection and the rules for candidates use it. The build writes some traits as Python,
-// for the guest and the pairs. Each operator stands in one row with all its traits.
-// Traits with similar names differ on purpose; the comments say how. operator_arguments.h says what
-// an operator's arguments mean. It needs no LibTorch. Any thread may call it.
+// for the guest and the pairs. Each operator stands in one row with all its traits. Traits with
+// similar names differ on purpose; the comments say how. operator_arguments.h says what an
+// operator's arguments mean. It needs no LibTorch. Any thread may call it.
 #pragma once
 
 #include <array>

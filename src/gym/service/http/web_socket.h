@@ -1,5 +1,5 @@
-// WebSocket (RFC 6455): the handshake and the frames of a server, without sockets. Clients' bytes are
-// hostile. One thread owns a reader. No extension and no subprotocol is spoken.
+// Speaks WebSocket (RFC 6455) as a server: the handshake and the frames, without sockets. Clients'
+// bytes are hostile. One thread owns a reader. No extension and no subprotocol is spoken.
 #pragma once
 
 #include <cstdint>

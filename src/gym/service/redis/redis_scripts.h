@@ -1,6 +1,6 @@
-// The scripts of RedisJobStore, in Lua. Redis runs each of them alone and whole, so a script is a
-// transaction. KEYS[1] is the prefix of all keys. Times are milliseconds since 1970 by the server's
-// clock, because the clocks of hosts differ. A caller may give another time; tests do.
+// Holds the scripts of RedisJobStore, in Lua. Redis runs each of them alone and whole, so a script
+// is a transaction. KEYS[1] is the prefix of all keys. Times are milliseconds since 1970 by the
+// server's clock, because the clocks of hosts differ. A caller may give another time; tests do.
 //
 // Keys, each after the prefix:
 //   job:NAME        hash: state, submission, verdict, final, version, priority, sequence,

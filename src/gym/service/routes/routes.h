@@ -1,5 +1,6 @@
-// The endpoints of the service. routes.cc lists their subjects, and each subject's file lists its
-// endpoints. A new endpoint is a Route in one of these lists, and an entry in docs/openapi.json.
+// Lists the endpoints of the service. routes.cc lists their subjects, and each subject's file lists
+// its endpoints. A new endpoint is a Route in one of these lists, and an entry in
+// docs/openapi.json.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Moves of single elements of a tensor.
+// Moves single elements of a tensor.
 #pragma once
 
 #include <ATen/ATen.h>

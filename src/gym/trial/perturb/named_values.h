@@ -1,6 +1,6 @@
-// Single elements at the last index and in the middle of each dimension, and at positions that a
-// candidate's code names. Each stands in a row of its own, so that a reduction that leaves the
-// position out is wrong there.
+// Changes single elements at the last index and in the middle of each dimension, and at positions
+// that a candidate's code names. Each stands in a row of its own, so that a reduction that leaves
+// the position out is wrong there.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// Changes of a draw by one factor, one shift, or the same for a random share of its elements. They
-// depend on the kind of trial and on the draw's distribution alone.
+// Changes a draw by one factor, one shift, or the same for a random share of its elements. The
+// changes depend on the kind of trial and on the draw's distribution alone.
 #pragma once
 
 #include <span>

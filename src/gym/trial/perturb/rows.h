@@ -1,4 +1,4 @@
-// The rows of a tensor that a perturbation changes, each kind of change in rows of its own.
+// Chooses the rows of a tensor that a perturbation changes, each kind of change in rows of its own.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
-// Elementwise operations. Each has one handler for each machine type of the elements. Small floats
-// use the fp32 handler, and the lowering rounds its result. All operands have the result's type and
-// count.
+// Lists the handlers of elementwise operations. Each operation has one handler for each machine
+// type of the elements. Small floats use the fp32 handler, and the lowering rounds its result. All
+// operands have the result's type and count.
 #pragma once
 
 #include <string_view>

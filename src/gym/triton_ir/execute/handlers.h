@@ -1,6 +1,6 @@
-// Handlers of all operations that are not elementwise: control flow, memory, atomics, shapes,
-// reductions, scans, dots. Each comment says what the handler expects of its instruction. The
-// lowering has checked types and sizes.
+// Declares the handlers of all operations that are not elementwise: control flow, memory, atomics,
+// shapes, reductions, scans, dots. Each comment says what the handler expects of its instruction.
+// The lowering has checked types and sizes.
 #pragma once
 
 #include "gym/triton_ir/program/code.h"

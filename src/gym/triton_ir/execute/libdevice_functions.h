@@ -1,4 +1,4 @@
-// Pure functions of libdevice that the C library lacks, and conversions that saturate.
+// Computes functions of libdevice that the C library lacks, and conversions that saturate. Pure.
 #pragma once
 
 #include <cmath>

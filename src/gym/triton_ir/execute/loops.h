@@ -1,4 +1,4 @@
-// The loops of elementwise handlers. The function is a template argument, so that the compiler
+// Runs the loops of elementwise handlers. The function is a template argument, so that the compiler
 // inlines it and vectorises the loop. Registers never overlap (ProgramBuilder), so restrict holds.
 #pragma once
 

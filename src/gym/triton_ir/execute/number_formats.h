@@ -1,6 +1,6 @@
-// The floats that registers keep as fp32: fp16, bf16, five fp8 formats, and TF32 for dot operands.
-// The functions round an fp32 to such a format and convert to and from its bits in memory. All are
-// pure, and the compiler can vectorise loops around them.
+// Rounds to the formats of floats that registers keep as fp32: fp16, bf16, five fp8 formats, and
+// TF32 for dot operands. The functions round an fp32 to such a format and convert to and from its
+// bits in memory. All are pure, and the compiler can vectorise loops around them.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// From a parsed kernel to code that the evaluator executes.
+// Lowers a parsed kernel to code that the evaluator executes.
 #pragma once
 
 #include "gym/triton_ir/lower/lowering.h"

@@ -1,4 +1,4 @@
-// The table of Triton IR's operations: which function lowers each. A new operation is a new row in
+// Looks up the function that lowers each operation of Triton IR. A new operation is a new row in
 // operation_table.cc, a function in the source of its family, and, if it computes something new, a
 // handler in gym/triton_ir/execute.
 #pragma once

@@ -1,4 +1,4 @@
-// The functions that lower operations, by family. Each family has a source of its name.
+// Declares the functions that lower operations, by family. Each family has a source of its name.
 #pragma once
 
 #include "gym/triton_ir/execute/elementwise.h"

@@ -1,6 +1,6 @@
-// A launch of a kernel as the evaluator sees it, and the report about it: buffers, arguments,
-// budget, violations. The launch is hostile data. The LaunchReport holds everything that a kernel
-// does wrong.
+// Describes a launch of a kernel as the evaluator sees it, and the report about it: buffers,
+// arguments, budget, violations. The launch is hostile data. The LaunchReport holds everything that
+// a kernel does wrong.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Shared code of the tests that compare our CUDA kernels with float64 on the CPU for extreme
-// numbers. It defines how far an element, a row or a sum may be off.
+// Helps the tests that compare our CUDA kernels with float64 on the CPU for extreme numbers. It
+// defines how far an element, a row or a sum may be off.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
-// Shared code of the tests on a GPU. It has a fixture that skips with a reason if there is no GPU
-// or the build has no kernels. It also moves tensors to the GPU and back as float64, and has a
-// narrow model. testing/exactness.h compares elements with float64.
+// Helps tests that run on a GPU. It has a fixture that skips with a reason if there is no GPU or
+// the build has no kernels. It also moves tensors to the GPU and back as float64, and has a narrow
+// model. testing/exactness.h compares elements with float64.
 #pragma once
 
 #include <ATen/ATen.h>

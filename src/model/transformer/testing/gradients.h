@@ -1,4 +1,4 @@
-// A model's outputs and gradients, for comparison with those of another computation.
+// Computes a model's outputs and gradients, for comparison with those of another computation.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
-// A model with a few thousand random weights whose sizes match no block size of a kernel. It serves
-// tests that move weights around and do not check the model's results.
+// Makes a model with a few thousand random weights whose sizes match no block size of a kernel. It
+// serves tests that move weights around and do not check the model's results.
 #pragma once
 
 #include "model/transformer/transformer.h"

@@ -1,4 +1,4 @@
-// The same sequences in two packed batches, without and with shared prefixes.
+// Packs the same sequences into two batches, without and with shared prefixes.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// The endpoints of docs/openapi.json that a folder serves, for the tests of that folder.
+// Finds the endpoints of docs/openapi.json that a folder serves, for the tests of that folder.
 #pragma once
 
 #include <fstream>

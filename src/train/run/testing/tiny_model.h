@@ -1,4 +1,4 @@
-// A model directory that is small enough to train in a test: a tokenizer of bytes and ChatML
+// Makes a model directory that is small enough to train in a test: a tokenizer of bytes and ChatML
 // tokens, and a random decoder for it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The words that edited PTX may use: those of Triton's output for Hopper and its neighbours.
+// Lists the words that edited PTX may use: those of Triton's output for Hopper and its neighbours.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// The check of a kernel's PTX that somebody edited. Any bytes may come in. It allows what Triton's
+// Checks a kernel's PTX that somebody edited. Any bytes may come in. The check allows what Triton's
 // own output holds, and refuses everything else with its line: calls, traps, other state spaces and
-// special registers, data, further functions. What lies around the kernel's body must be that of the
-// original, token by token. It cannot know which addresses a kernel reaches (docs/ptx.md).
+// special registers, data, further functions. What lies around the kernel's body must be that of
+// the original, token by token. It cannot know which addresses a kernel reaches (docs/ptx.md).
 #pragma once
 
 #include <string>

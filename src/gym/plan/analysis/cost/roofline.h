@@ -1,5 +1,5 @@
-// The roofline of a task: the bytes that any kernel must move through the memory bus, and the
-// multiplications that it must make.
+// Computes the roofline of a task: the bytes that any kernel must move through the memory bus, and
+// the multiplications that it must make.
 //
 // Only work that no kernel can avoid counts:
 //   - the outputs that forward makes;
