@@ -222,7 +222,7 @@ std::optional<Stop> Replay::run(plan::Phase phase, const std::function<void(std:
     if (plan_.steps[i].phase != phase) continue;
     if (options_.deadline.passed())
       return limit(plan_.steps[i], ErrorClass::too_large_to_evaluate,
-                   "the time budget ended before the plan did");
+                   "it did not finish within the time limit");
     if (auto stop = run_step(i)) return stop;
     if (after) after(i);
   }
