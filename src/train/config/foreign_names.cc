@@ -142,16 +142,18 @@ constexpr ForeignName kForeignNames[] = {
 };
 // clang-format on
 
+// Returns "lora_rank" for "actor_rollout_ref.model.lora_rank".
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
 // Tells whether the user's key is this foreign name.
 bool is_meant(std::string_view wanted, const ForeignName& foreign) {
   constexpr std::string_view kSection = "actor_rollout_ref.";
   if (wanted == foreign.name) return true;
-  if (foreign.project == "verl")
-    return foreign.name.starts_with(kSection) && wanted == foreign.name.substr(kSection.size());
+  if (foreign.name.starts_with(kSection) && wanted == foreign.name.substr(kSection.size()))
+    return true;
   // A single word such as `beta` in one of our sections is rather a misspelling of our own name.
-  const bool has_words = foreign.name.find('_') != std::string_view::npos;
-  return has_words && wanted.ends_with(foreign.name) &&
-         wanted[wanted.size() - foreign.name.size() - 1] == '.';
+  const std::string_view last = last_part(foreign.name);
+  return last.find('_') != std::string_view::npos && last_part(wanted) == last;
 }
 
 bool has_setting(const std::vector<std::string>& known, std::string_view ours) {
