@@ -32,7 +32,7 @@ RL = {
     "kernel-coder": ["similarity = 1.0", 'deviation = "population"', "kl_beta = 0.001"],
     "kerneltune": ["compiled = 0.3", "speed = 0.5", "saturation_begin = 0.85"],
     "dr-kernel": ['advantage = "trloo"', "limit = 3", "mrs_high = 1.001", "prs = true", "coverage = 0.5"],
-    "tritonrl": ['credit = "hierarchical"', "plan_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
+    "tritonrl": ['credit = "hierarchical"', "thinking_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
     "distil-on-policy": ["weight = 1.0", "steps = 100"],
     "rl-small": ['style = "compact"', "learning_rate = 0.0002"],
 }

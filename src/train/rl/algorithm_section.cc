@@ -21,8 +21,10 @@ Fields<S> credit_fields() {
       field("credit", &S::credit,
             "How tokens are credited: uniform, or hierarchical, which credits the thinking before "
             "the code by speed, and the code by the rest of the reward."),
-      field("plan_alpha", &S::plan_alpha,
-            "With hierarchical credit, the weight of the thinking's tokens.", between(0.0, 100.0))};
+      renamed_from("plan_alpha",
+                   field("thinking_alpha", &S::thinking_alpha,
+                         "With hierarchical credit, the weight of the thinking's tokens.",
+                         between(0.0, 100.0)))};
 }
 
 Fields<S> loss_fields() {
