@@ -50,7 +50,7 @@ SMALL_SFT = ["run.steps=1", "data.step_tokens=256"]
 SENSELESS = {
     "algorithm.dual_clip=1.1": "clip_high",
     "judge.backend=evaluate": "measures",
-    "algorithm.kl_place=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
+    "algorithm.kl_term=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
     "algorithm.advantage=grpo": "scale",
     "rollout.learn_early=true algorithm.epochs=2": "before the last verdict",
 }

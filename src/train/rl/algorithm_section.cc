@@ -48,8 +48,9 @@ Fields<S> loss_fields() {
             "is kept.",
             between(0.0, 100.0)),
       field("kl_estimator", &S::kl_estimator, "The estimator of the KL: k1, k2 or k3."),
-      field("kl_place", &S::kl_term,
-            "Where the KL is subtracted: in the loss, or from the reward."),
+      renamed_from("kl_place",
+                   field("kl_term", &S::kl_term,
+                         "Where the KL is subtracted: in the loss, or from the reward.")),
       field("entropy_beta", &S::entropy_beta, "The weight of the entropy, which the loss rewards.",
             between(0.0, 100.0))};
 }

@@ -414,9 +414,10 @@ TEST(RlConfig, HasTrainerAndEngineAgreeToTheBitUnlessToldOtherwise) {
 
 TEST(RlConfig, ReadsSettingsByTheirOldNames) {
   RlConfig config;
-  const Settings old = {{"algorithm.plan_alpha", 0.5}};
+  const Settings old = {{"algorithm.plan_alpha", 0.5}, {"algorithm.kl_place", "reward"}};
   EXPECT_TRUE(apply_settings(config, old, "old.toml"));
   EXPECT_EQ(config.algorithm.thinking_alpha, 0.5);
+  EXPECT_EQ(config.algorithm.kl_term, algorithm::KlTerm::reward);
 }
 
 TEST(RlConfig, HasAHelpForEveryField) {
