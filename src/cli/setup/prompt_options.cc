@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
