@@ -1,4 +1,4 @@
-// Judging for doors whose clients wait for verdicts. A job's name follows from its content, so a
+// Awaits verdicts for doors whose clients wait for them. A job's name follows from its content, so a
 // request that comes again finds the jobs of the first: none is judged twice. Any thread; a call
 // waits until its deadline at most.
 #pragma once
