@@ -148,7 +148,7 @@ TEST(RequiredLayers, OneOfSeveralIsEnoughAndNoneSaysWhyOfEach) {
   EXPECT_EQ(unmet_requirement({landlock}, {"landlock", "namespaces"}), "namespaces: no such layer");
 }
 
-TEST(RequiredLayers, ANameThatIsNoLayerIsToldWithThoseThatAre) {
+TEST(RequiredLayers, ANameThatIsNoLayerIsReportedWithThoseThatAre) {
   EXPECT_EQ(unknown_layer({"seccomp", "sandbox_root|landlock"}), "");
   EXPECT_EQ(unknown_layer({"room|landlock"}), "") << "the layer's old name";
   for (const char* wrong : {"bogus", "", "sandbox_root|", "landlock=7"}) {
