@@ -95,6 +95,11 @@ class CommandLine(unittest.TestCase):
         self.assertIn("Judge kernels:", everything.stdout)
         self.assertNotIn("gym-referee", everything.stdout)
 
+    def test_help_says_what_a_limit_of_0_means(self):
+        for command in commands():
+            for line in re.findall(r"--limit .*default 0\)", help_of(" ".join(command))):
+                self.assertIn("; 0: ", line, command)
+
     def test_a_mistake_is_named_with_what_was_meant(self):
         self.refused(run("jugde"), "no command 'jugde'", "'judge'", "--help")
         self.refused(run("judge", "--tsk", "a.py", "--kernel", "b.py"), "unknown option '--tsk'", "'--task'", "judge --help")

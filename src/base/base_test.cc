@@ -250,6 +250,9 @@ TEST(NearestName, FindsWhatWasMeantAndNotWhatIsSpeltAlike) {
            {"run.step", "run.steps"},
            {"algorithm.kl", "algorithm.kl_beta"}})
     EXPECT_EQ(suggestion(wanted, known), fmt::format("did you mean '{}'?", meant)) << wanted;
+  EXPECT_EQ(suggestion("run.kl_beta", known), "did you mean 'algorithm.kl_beta'?");
+  EXPECT_EQ(suggestion("run.samples", known),
+            "did you mean one of run.dir, run.steps, or 'rollout.samples'?");
   EXPECT_EQ(suggestion("run.zzz", known), "there are run.dir, run.steps");
   EXPECT_EQ(suggestion("zzz.yyy", known), "the sections are run, optimizer, rollout, algorithm");
 }

@@ -181,13 +181,22 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(wanted, known);
-  if (strangeness(wanted, nearest) <= kNear) return fmt::format("did you mean '{}'?", nearest);
+  const bool is_near = strangeness(wanted, nearest) <= kNear;
+  const std::string_view section = section_of(wanted), leaf = leaf_of(wanted);
+  const bool is_moved = leaf == leaf_of(nearest) && words_of(leaf).size() > 1;
+  if (is_near && (section.empty() || section == section_of(nearest) || is_moved))
+    return fmt::format("did you mean '{}'?", nearest);
   std::vector<std::string_view> names, sections;
   for (const std::string& name : known) {
-    if (section_of(name) == section_of(wanted)) names.push_back(name);
+    if (section_of(name) == section) names.push_back(name);
     if (sections.empty() || sections.back() != section_of(name))
       sections.push_back(section_of(name));
   }
+  // A user who names a section that exists means rather one of its names: "model.path" is no answer
+  // to "data.path".
+  if (is_near && names.empty()) return fmt::format("did you mean '{}'?", nearest);
+  if (is_near)
+    return fmt::format("did you mean one of {}, or '{}'?", fmt::join(names, ", "), nearest);
   if (names.empty()) return fmt::format("the sections are {}", fmt::join(sections, ", "));
   return fmt::format("there {} {}", are_for(std::ssize(names)), fmt::join(names, ", "));
 }

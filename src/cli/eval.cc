@@ -15,7 +15,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/prompt_options.h"
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
 #include "cli/setup/verifier_options.h"
@@ -145,7 +145,7 @@ search::SearchConfig search_config_of(const EvalOptions& options) {
 }
 
 Status search_for_each(const EvalOptions& options, std::span<const Task> tasks,
-                       OpenedAuthor& author, gym::api::Judge& judge) {
+                       OpenedWriter& opened, gym::api::Judge& judge) {
   const EvalConfig& config = options.config;
   return evaluate_strategies(
       tasks,
@@ -159,8 +159,8 @@ Status search_for_each(const EvalOptions& options, std::span<const Task> tasks,
        .seed = config.seed,
        .directory = options.out,
        .program = program_name(),
-       .cost = [&author](const Usage& usage) { return author.cost_of(usage); }},
-      options.search, author.author(), judge);
+       .cost = [&opened](const Usage& usage) { return opened.cost_of(usage); }},
+      options.search, opened.prompted_writer(), judge);
 }
 
 Status evaluate_model(EvalOptions options) {
@@ -173,9 +173,9 @@ Status evaluate_model(EvalOptions options) {
   TRY(find_model(options.model));
   TRY_ASSIGN(const text::PromptRecord asked,
              prompt_record_of(options.prompt_options, options.model.directory));
-  TRY_ASSIGN(auto author, open_author(options.model, asked.prompt,
+  TRY_ASSIGN(auto opened, open_writer(options.model, asked.prompt,
                                       std::filesystem::path(options.out) / "requests.sqlite"));
-  config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
+  config.sampling.max_new_tokens = new_tokens(asked, opened->positions(), options.model.name);
   TRY_ASSIGN(auto verifying, JudgeWithVerifier::open(options.verifier, options.out));
   TRY_ASSIGN(const auto gym, open_judge(options.out, options.gym));
   gym::api::Judge& judge = verifying.before(*gym);
@@ -184,9 +184,9 @@ Status evaluate_model(EvalOptions options) {
       return fail(
           "--search: a verifier's notes change no search; give --verifier-set "
           "severity=reject, or leave --verifier out");
-    TRY(search_for_each(options, tasks, *author, judge));
+    TRY(search_for_each(options, tasks, *opened, judge));
     if (verifying.verifier() != nullptr) TRY(verifying.verifier()->account());
-    return author->account(options.out);
+    return opened->account(options.out);
   }
   TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
                                                          {.name = evaluation_name(options),
@@ -203,8 +203,8 @@ Status evaluate_model(EvalOptions options) {
                                                           .marks = std::move(marks),
                                                           .directory = options.out,
                                                           .program = program_name()},
-                                                         author->author(), judge));
-  TRY(author->account(options.out));
+                                                         opened->prompted_writer(), judge));
+  TRY(opened->account(options.out));
   TRY(report_evaluation(evaluation, options.out));
   TRY(verifying.review(options.out, tasks));
   TRY(explain_missing_code(evaluation, options.out));

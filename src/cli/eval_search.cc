@@ -9,7 +9,7 @@
 namespace tritonsmith::cli {
 
 Status evaluate_strategies(std::span<const Task> tasks, eval::SearchSuiteOptions options,
-                           const SearchEval& choice, const eval::Author& author,
+                           const SearchEval& choice, const eval::PromptedWriter& prompted,
                            gym::api::Judge& judge) {
   TRY_ASSIGN(const search::SearchConfig common, search_config(options.config, choice.settings));
   if (common.ptx > 0)
@@ -21,7 +21,7 @@ Status evaluate_strategies(std::span<const Task> tasks, eval::SearchSuiteOptions
     options.config = common;
     TRY_ASSIGN(options.config.strategy, enum_from_name<search::Strategy>(name));
     options.directory = folder / name;
-    TRY_ASSIGN(auto evaluation, eval::evaluate_search(tasks, options, author, judge));
+    TRY_ASSIGN(auto evaluation, eval::evaluate_search(tasks, options, prompted, judge));
     evaluations.push_back(std::move(evaluation));
   }
   const report::Table table{

@@ -17,7 +17,7 @@ struct SearchEval {
 // Runs one strategy after the other, each in its own folder of options.directory, and prints one
 // table. `options.config` counts for what the strategies have in common.
 Status evaluate_strategies(std::span<const Task> tasks, eval::SearchSuiteOptions options,
-                           const SearchEval& choice, const eval::Author& author,
+                           const SearchEval& choice, const eval::PromptedWriter& prompted,
                            gym::api::Judge& judge);
 
 }  // namespace tritonsmith::cli

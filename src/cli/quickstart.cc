@@ -16,9 +16,9 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/call/version.h"
-#include "cli/setup/author.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/new_model.h"
+#include "cli/setup/prompted_writer.h"
 #include "cli/setup/quickstart_config.h"
 #include "cli/setup/shared_gpu.h"
 #include "cli/setup/teacher_examples.h"
@@ -150,7 +150,7 @@ class Quickstart {
 
   Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
     const Placement placement = {config_.rl.model.device, config_.rl.model.precision};
-    TRY_ASSIGN(auto author, ModelAuthor::open(model, placement, config_.rl.prompt));
+    TRY_ASSIGN(auto opened, ModelWriter::open(model, placement, config_.rl.prompt));
     TRY_ASSIGN(auto evaluation, eval::evaluate(tasks_.heldout,
                                                {.name = name,
                                                 .suite = "curriculum, held-out",
@@ -163,7 +163,7 @@ class Quickstart {
                                                 .seed = config_.seed,
                                                 .directory = out_ / ("eval-" + name),
                                                 .program = program_name()},
-                                               author->author(), *judge_));
+                                               opened->prompted_writer(), *judge_));
     phases_.push_back({std::move(evaluation), watch.seconds()});
     return ok();
   }

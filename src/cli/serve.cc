@@ -17,7 +17,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/prompt_options.h"
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "cli/setup/stop_signal.h"
 #include "curriculum/suite.h"
 #include "gym/cuda/driver.h"
@@ -92,12 +92,12 @@ Result<std::vector<std::string>> names_of(const ServeModelOptions& options) {
 // A model behind the server.
 struct WritingModel {
   std::string name;
-  std::unique_ptr<OpenedAuthor> author;
+  std::unique_ptr<OpenedWriter> opened;
   int new_tokens = 0;
-  std::unique_ptr<serve::openai::SharedModel> shared;  // refers to the author
+  std::unique_ptr<serve::openai::SharedModel> shared;  // refers to the opened model
 
   serve::assistant::ModelUse use() const {
-    const eval::Author writes = author->author();
+    const eval::PromptedWriter writes = opened->prompted_writer();
     return {.name = name,
             .model = *shared,
             .prompt = writes.prompt,
@@ -107,7 +107,7 @@ struct WritingModel {
   serve::openai::ServedModel served() const {
     return {.name = name,
             .model = *shared,
-            .tokenizer = author->tokenizer(),
+            .tokenizer = opened->tokenizer(),
             .default_tokens = new_tokens};
   }
 };
@@ -117,10 +117,10 @@ Result<WritingModel> open_model(ModelChoice choice, const PromptOptions& prompt_
   TRY(find_model(choice));
   TRY_ASSIGN(const text::PromptRecord asked, prompt_record_of(prompt_options, choice.directory));
   WritingModel model;
-  TRY_ASSIGN(model.author, open_author(choice, asked.prompt, directory / "requests.sqlite"));
-  model.new_tokens = new_tokens(asked, model.author->positions(), choice.name);
-  model.shared = std::make_unique<serve::openai::SharedModel>(model.author->author().writer,
-                                                              model.author->token_writer());
+  TRY_ASSIGN(model.opened, open_writer(choice, asked.prompt, directory / "requests.sqlite"));
+  model.new_tokens = new_tokens(asked, model.opened->positions(), choice.name);
+  model.shared = std::make_unique<serve::openai::SharedModel>(
+      model.opened->prompted_writer().writer, model.opened->token_writer());
   return model;
 }
 

@@ -20,7 +20,7 @@
 #include "cli/setup/judges.h"
 #include "cli/setup/module_options.h"
 #include "cli/setup/prompt_options.h"
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "cli/setup/search_options.h"
 #include "cli/setup/turns_options.h"
 #include "cli/setup/verifier_options.h"
@@ -147,7 +147,7 @@ Json what_decides(const std::vector<Task>& tasks, const WriteOptions& options,
   return decides;
 }
 
-Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
+Status open_search(OpenedWriter& opened, const std::vector<Task>& tasks,
                    const WriteOptions& options, Writing& writing) {
   if (options.records.empty()) {
     TRY_ASSIGN(writing.temporary, TempDir::make("write"));
@@ -164,13 +164,13 @@ Status open_search(OpenedAuthor& opened, const std::vector<Task>& tasks,
   TRY_ASSIGN(writing.judge_of_one, open_judge(writing.folder, options.gym));
   writing.judge.emplace(*writing.judge_of_one, tasks);
   TRY_ASSIGN(writing.file, search::SearchFile::open(writing.folder / "search.jsonl"));
-  const eval::Author author = opened.author();
+  const eval::PromptedWriter prompted = opened.prompted_writer();
   const Task& task = tasks.front();
   writing.log.emplace(*writing.file, task.id);
   writing.search.emplace(
       search::SearchRequest{
           .task = task,
-          .prompting = {.prompt = author.prompt(task), .style = author.feedback},
+          .prompting = {.prompt = prompted.prompt(task), .style = prompted.feedback},
           .sampling = options.sampling,
           .policy = options.policy,
           .backend = options.backend,
@@ -393,19 +393,19 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY(find_model(options.model));
   TRY_ASSIGN(const text::PromptRecord asked,
              prompt_record_of(options.prompt_options, options.model.directory));
-  TRY_ASSIGN(auto author,
-             open_author(options.model, asked.prompt,
+  TRY_ASSIGN(auto opened,
+             open_writer(options.model, asked.prompt,
                          options.records.empty()
                              ? std::filesystem::path()
                              : std::filesystem::path(options.records) / "requests.sqlite"));
-  options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
+  options.sampling.max_new_tokens = new_tokens(asked, opened->positions(), options.model.name);
   Writing writing;
-  TRY(open_search(*author, tasks, options, writing));
+  TRY(open_search(*opened, tasks, options, writing));
   TRY(check_tasks(tasks, options, writing, stop));
-  const Status ran = run_search(author->author().writer, writing, stop);
+  const Status ran = run_search(opened->prompted_writer().writer, writing, stop);
   if (!ran && !writing.search->history().best()) return tl::unexpected(ran.error());
   if (!ran) complain(ran.error().message);  // the kernels that were found are not lost
-  TRY(author->account(options.records));
+  TRY(opened->account(options.records));
   const bool was_stopped = writing.search->why_over().empty();
   const search::Attempt* found = report_search(*writing.search, options);
   if (found == nullptr) {

@@ -153,7 +153,7 @@ TEST(StepRecord, ComesBackFromItsJsonWithoutWhatIsNoNumber) {
   EXPECT_EQ(metric_of(*again, "odd"), std::nullopt);
 }
 
-TEST(PositionOfAnError, HasOneFormAndIsToldOnce) {
+TEST(PositionOfAnError, HasOneFormAndIsReportedOnce) {
   VerdictError error{.error_class = ErrorClass::syntax_error,
                      .message = "this is not Python",
                      .excerpt = "def f(:",

@@ -37,11 +37,11 @@ Json what_decides(const EvaluateOptions& options) {
 // One evaluation in progress. Every conversation has a number: task * (samples + 1) + member + 1.
 class Session {
  public:
-  Session(std::span<const Task> tasks, const EvaluateOptions& options, const Author& author,
-          gym::api::Judge& judge)
+  Session(std::span<const Task> tasks, const EvaluateOptions& options,
+          const PromptedWriter& prompted, gym::api::Judge& judge)
       : tasks_(tasks),
         options_(options),
-        author_(author),
+        prompted_(prompted),
         conversations_(tasks.size() * members()),
         faults_(std::min(gym::api::kFaultsInARow, static_cast<int>(conversations_.size()))),
         episodes_(
@@ -51,8 +51,8 @@ class Session {
              .trials = options.trials,
              .baselines = options.baselines,
              .patience = std::chrono::hours(24),
-             .feedback = author.feedback},
-            {.writer = author.writer,
+             .feedback = prompted.feedback},
+            {.writer = prompted.writer,
              .judge = judge,
              .faults = faults_,
              .score = [](const Kernel&, const Verdict& verdict) { return worth_of(verdict); }}),
@@ -120,7 +120,7 @@ class Session {
     const Task& task = task_of(number);
     episode::EpisodeRequest request{.id = number,
                                     .task = &task,
-                                    .messages = author_.prompt(task),
+                                    .messages = prompted_.prompt(task),
                                     .sampling = options_.sampling,
                                     .seed = Rng(options_.seed, "evaluation", number).next_u64()};
     if (member_of(number) == kGreedy) request.sampling.temperature = 0;
@@ -191,7 +191,7 @@ class Session {
 
   std::span<const Task> tasks_;
   const EvaluateOptions& options_;
-  const Author& author_;
+  const PromptedWriter& prompted_;
   std::vector<Conversation> conversations_;
   std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // by an earlier, killed call
   gym::api::FaultStreak faults_;
@@ -210,9 +210,9 @@ double worth_of(const Verdict& verdict) {
 }
 
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
-                            const Author& author, gym::api::Judge& judge) {
+                            const PromptedWriter& prompted, gym::api::Judge& judge) {
   if (tasks.empty()) return fail("there are no tasks to evaluate on");
-  return Session(tasks, options, author, judge).run();
+  return Session(tasks, options, prompted, judge).run();
 }
 
 }  // namespace tritonsmith::eval

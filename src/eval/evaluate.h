@@ -34,7 +34,7 @@ struct EvaluateOptions {
 };
 
 // The writer that is evaluated, and how it is asked.
-struct Author {
+struct PromptedWriter {
   generate::Writer& writer;
   std::function<std::vector<text::Message>(const Task&)> prompt;
   text::PromptStyle feedback = text::PromptStyle::full;
@@ -46,7 +46,7 @@ struct Author {
 // option. A single infrastructure fault that outlasted the gym's retries counts as not
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
-                            const Author& author, gym::api::Judge& judge);
+                            const PromptedWriter& prompted, gym::api::Judge& judge);
 
 // The score by which the best turns are chosen for the next prompt: accepted and fast, else the
 // stage reached.

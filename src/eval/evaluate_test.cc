@@ -53,9 +53,9 @@ class EvaluateTest : public testing::Test {
                      .seed = seed_,
                      .turns = turns_,
                      .directory = directory_->path()},
-                    author(writer), judge);
+                    prompted(writer), judge);
   }
-  static Author author(generate::Writer& writer) {
+  static PromptedWriter prompted(generate::Writer& writer) {
     return {.writer = writer, .prompt = [](const Task& task) {
               return std::vector<text::Message>{{text::Role::user, task.id}};
             }};
@@ -138,7 +138,7 @@ TEST_F(EvaluateTest, MarksTasksByWhatIsKnownAndByWhatVerdictsSay) {
                                     .samples = 2,
                                     .marks = {{"a", {"task_zeros_pass"}}},
                                     .directory = directory_->path()},
-                                   author(writer), judge);
+                                   prompted(writer), judge);
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   ASSERT_TRUE(evaluation->sound);
   EXPECT_EQ(evaluation->sound->tasks, 1);
@@ -190,7 +190,7 @@ TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
   });
   const auto evaluated = [&] {
     return evaluate(tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
-                    author(writer), judge);
+                    prompted(writer), judge);
   };
   EXPECT_NE(evaluated().error().message.find("the last 9 verdicts"), std::string::npos);
   broken = false;

@@ -32,13 +32,13 @@ struct TaskInSearch {
 
 class SuiteSession {
  public:
-  SuiteSession(std::span<const Task> tasks, const SearchSuiteOptions& options, const Author& author,
-               gym::api::Judge& judge)
+  SuiteSession(std::span<const Task> tasks, const SearchSuiteOptions& options,
+               const PromptedWriter& prompted, gym::api::Judge& judge)
       : tasks_(tasks),
         options_(options),
-        author_(author),
+        prompted_(prompted),
         faults_(gym::api::kFaultsInARow),
-        searches_({.writer = author.writer,
+        searches_({.writer = prompted.writer,
                    .judge = judge,
                    .faults = faults_,
                    .patience = std::chrono::hours(24)}),
@@ -69,7 +69,7 @@ class SuiteSession {
     all_.push_back(std::make_unique<TaskInSearch>(
         file, search::SearchRequest{
                   .task = task,
-                  .prompting = {.prompt = author_.prompt(task), .style = author_.feedback},
+                  .prompting = {.prompt = prompted_.prompt(task), .style = prompted_.feedback},
                   .sampling = options_.sampling,
                   .policy = options_.policy,
                   .backend = options_.backend,
@@ -132,7 +132,7 @@ class SuiteSession {
 
   std::span<const Task> tasks_;
   const SearchSuiteOptions& options_;
-  const Author& author_;
+  const PromptedWriter& prompted_;
   std::vector<std::unique_ptr<TaskInSearch>> all_;
   gym::api::FaultStreak faults_;
   search::Searches searches_;  // refers to the searches, so it ends first
@@ -197,10 +197,10 @@ AtBudget reached_at(int budget, BudgetUnit unit, std::span<const search::Search*
 }
 
 Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
-                                         const SearchSuiteOptions& options, const Author& author,
-                                         gym::api::Judge& judge) {
+                                         const SearchSuiteOptions& options,
+                                         const PromptedWriter& prompted, gym::api::Judge& judge) {
   if (tasks.empty()) return fail("there are no tasks to search on");
-  return SuiteSession(tasks, options, author, judge).run();
+  return SuiteSession(tasks, options, prompted, judge).run();
 }
 
 Json to_json(const SearchEvaluation& evaluation) {

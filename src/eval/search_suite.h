@@ -59,8 +59,8 @@ struct SearchEvaluation {
 
 // Fails as evaluate() does.
 Result<SearchEvaluation> evaluate_search(std::span<const Task> tasks,
-                                         const SearchSuiteOptions& options, const Author& author,
-                                         gym::api::Judge& judge);
+                                         const SearchSuiteOptions& options,
+                                         const PromptedWriter& prompted, gym::api::Judge& judge);
 
 Json to_json(const SearchEvaluation& evaluation);
 

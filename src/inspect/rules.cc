@@ -73,13 +73,13 @@ Severity Rule::severity(Policy policy) const {
   return strict;
 }
 
-void Matches::add(NodeId node, std::string message) {
-  add_line(candidate_.tree[node].line, std::move(message));
+void Matches::add(NodeId node, std::string message, Policy allowed_from) {
+  add_line(candidate_.tree[node].line, std::move(message), allowed_from);
 }
 
-void Matches::add_line(int line, std::string message) {
+void Matches::add_line(int line, std::string message, Policy allowed_from) {
   if (std::ranges::find(matches_, line, &Match::line) == matches_.end())
-    matches_.push_back({line, std::move(message)});
+    matches_.push_back({line, std::move(message), allowed_from});
 }
 
 bool is_about_the_file(std::string_view rule) {

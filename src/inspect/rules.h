@@ -18,12 +18,14 @@ namespace tritonsmith::inspect {
 class Matches {
  public:
   explicit Matches(const Candidate& candidate) : candidate_(candidate) {}
-  void add(NodeId node, std::string message);
-  void add_line(int line, std::string message);
+  // `allowed_from` is the strictest policy that may allow the match, if its rule allows any.
+  void add(NodeId node, std::string message, Policy allowed_from = Policy::fused);
+  void add_line(int line, std::string message, Policy allowed_from = Policy::fused);
 
   struct Match {
     int line = 0;
     std::string message;
+    Policy allowed_from = Policy::fused;
   };
   const std::vector<Match>& all() const { return matches_; }
 

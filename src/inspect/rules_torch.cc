@@ -62,7 +62,8 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
 void find_torch_compute(const Candidate& candidate, Matches& matches) {
   for (const Compute& compute : torch_computations(candidate))
     if (compute.always)
-      matches.add(compute.node, fmt::format("`{}` computes in place of a kernel", compute.what));
+      matches.add(compute.node, fmt::format("`{}` computes in place of a kernel", compute.what),
+                  may_be_vendor_grade(compute.what) ? Policy::fused : Policy::open);
 }
 
 void find_torch_fallbacks(const Candidate& candidate, Matches& matches) {

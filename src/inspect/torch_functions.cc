@@ -4,6 +4,7 @@
 #include <array>
 
 #include "gym/plan/operators/operator_table.h"
+#include "gym/plan/operators/operator_traits.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
@@ -25,6 +26,19 @@ bool is_torch_compute(std::string_view path) {
   for (const std::string_view prefix : {"torch.", "torch.Tensor."})
     if (path.starts_with(prefix) && computes_in_torch(path.substr(prefix.size()))) return true;
   return false;
+}
+
+bool may_be_vendor_grade(std::string_view path) {
+  // Layers, and functions that PyTorch runs as several operators of the vendor.
+  constexpr auto kOthers = std::to_array<std::string_view>(
+      {"Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+       "ConvTranspose3d", "RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell",
+       "MultiheadAttention", "tensordot", "inner", "chain_matmul", "multi_dot",
+       "multi_head_attention_forward"});
+  std::string_view name = last_part(path);
+  if (name.starts_with("Lazy")) name.remove_prefix(4);  // nn.LazyLinear
+  return std::ranges::find(kOthers, name) != kOthers.end() ||
+         gym::plan::operators::is_vendor_grade(fmt::format("aten::{}", name));
 }
 
 bool judges_call(std::string_view method) {

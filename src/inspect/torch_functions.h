@@ -15,6 +15,10 @@ bool computes_in_torch(std::string_view name);
 // in torch.nn.functional.
 bool is_torch_compute(std::string_view path);
 
+// Tells whether a layer or function of torch may be a vendor's operator as a whole: a product,
+// convolution, attention or recurrent cell. Policy `fused` may leave only these to torch.
+bool may_be_vendor_grade(std::string_view path);
+
 // Tells whether torch itself or a judge calls this method of a tensor to read or to compare
 // results. An object that overrides it can lie.
 bool judges_call(std::string_view method);

@@ -181,7 +181,7 @@ TEST_F(PtxEditsTest, AreNotMadeUnlessAskedFor) {
   EXPECT_EQ(jobs_.size(), 1U);
 }
 
-TEST_F(PtxEditsTest, AnAnswerWithoutPtxIsToldAndNotJudged) {
+TEST_F(PtxEditsTest, AnAnswerWithoutPtxIsReportedAndNotJudged) {
   edits_[0] = "I cannot do that.";
   run();
   EXPECT_EQ(jobs_.size(), 4U);

@@ -209,7 +209,7 @@ class MessagesTest : public StrategiesTest {
   Prompting prompting_{.prompt = {{text::Role::user, "the task"}}};
 };
 
-TEST_F(MessagesTest, AChangeIsToldWithItsProfile) {
+TEST_F(MessagesTest, AChangeIsReportedWithItsProfile) {
   Verdict verdict = right(1.5);
   verdict.kernels = {
       {.name = "softmax", .launches = 2, .device_us = 75, .registers = 64, .spills = 12}};
@@ -230,7 +230,7 @@ TEST_F(MessagesTest, AChangeIsToldWithItsProfile) {
   EXPECT_THAT(all[2].content, HasSubstr("Make one change"));
 }
 
-TEST_F(MessagesTest, AChangeIsToldWhatBoundsTheTask) {
+TEST_F(MessagesTest, AChangeIsShownWhatBoundsTheTask) {
   Verdict verdict = right(1.5);
   verdict.speed_of_light = {.ms = 0.5, .bound = Bound::memory, .share = 0.4, .bytes = 3e6};
   answered(verdict, "k");

@@ -32,7 +32,7 @@ RL = {
     "kernel-coder": ["similarity = 1.0", 'deviation = "population"', "kl_beta = 0.001"],
     "kerneltune": ["compiled = 0.3", "speed = 0.5", "saturation_begin = 0.85"],
     "dr-kernel": ['advantage = "trloo"', "limit = 3", "mrs_high = 1.001", "prs = true", "coverage = 0.5"],
-    "tritonrl": ['credit = "hierarchical"', "plan_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
+    "tritonrl": ['credit = "hierarchical"', "thinking_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
     "distil-on-policy": ["weight = 1.0", "steps = 100"],
     "rl-small": ['style = "compact"', "learning_rate = 0.0002"],
 }
@@ -50,7 +50,7 @@ SMALL_SFT = ["run.steps=1", "data.step_tokens=256"]
 SENSELESS = {
     "algorithm.dual_clip=1.1": "clip_high",
     "judge.backend=evaluate": "measures",
-    "algorithm.kl_place=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
+    "algorithm.kl_term=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
     "algorithm.advantage=grpo": "scale",
     "rollout.learn_early=true algorithm.epochs=2": "before the last verdict",
 }

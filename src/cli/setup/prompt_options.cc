@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -31,8 +31,8 @@ Result<text::PromptRecord> prompt_record_of(const PromptOptions& prompt_options,
                                             const std::string& model) {
   text::PromptRecord record;
   if (!is_remote(model)) {
-    TRY_ASSIGN(const auto learnt, text::read_prompt_record(model));
-    record = learnt.value_or(record);
+    TRY_ASSIGN(const auto kept, text::read_prompt_record(model));
+    record = kept.value_or(record);
   }
   if (prompt_options.style != "auto") {
     TRY_ASSIGN(record.prompt.style, enum_from_name<text::PromptStyle>(prompt_options.style));

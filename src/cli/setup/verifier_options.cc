@@ -72,25 +72,25 @@ Result<std::unique_ptr<OpenedVerifier>> OpenedVerifier::open(const VerifierChoic
   auto opened = std::make_unique<OpenedVerifier>();
   opened->folder_ = folder;
   if (is_remote(choice.model)) {
-    TRY_ASSIGN(opened->author_, open_remote_author(choice.model, settings.api, {}, in("requests")));
+    TRY_ASSIGN(opened->writer_, open_remote_writer(choice.model, settings.api, {}, in("requests")));
   } else {
-    TRY_ASSIGN(opened->author_, ModelAuthor::open(model.directory, {}, prompt_with_system()));
+    TRY_ASSIGN(opened->writer_, ModelWriter::open(model.directory, {}, prompt_with_system()));
   }
   opened->what_decides_ = decides_of(model.directory, settings.verifier);
   TRY_ASSIGN(opened->verifier_,
              verifier::Verifier::open(
-                 settings.verifier, {.writer = opened->author_->author().writer,
+                 settings.verifier, {.writer = opened->writer_->prompted_writer().writer,
                                      .model = model.directory,
                                      .store = in("votes"),
-                                     .cost = [author = opened->author_.get()](const Usage& usage) {
-                                       return author->cost_of(usage);
+                                     .cost = [writer = opened->writer_.get()](const Usage& usage) {
+                                       return writer->cost_of(usage);
                                      }}));
   return opened;
 }
 
 Status OpenedVerifier::account() {
   LOG("the verifier: {}", verifier_->work().to_text());
-  return folder_.empty() ? ok() : author_->account(folder_);
+  return folder_.empty() ? ok() : writer_->account(folder_);
 }
 
 Result<JudgeWithVerifier> JudgeWithVerifier::open(const VerifierChoice& choice,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "gym/api/judge.h"
 #include "verifier/review_samples.h"
 #include "verifier/verifying_judge.h"
@@ -42,7 +42,7 @@ class OpenedVerifier {
  private:
   std::filesystem::path folder_;
   Json what_decides_;
-  std::unique_ptr<OpenedAuthor> author_;
+  std::unique_ptr<OpenedWriter> writer_;
   std::unique_ptr<verifier::Verifier> verifier_;
 };
 

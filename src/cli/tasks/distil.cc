@@ -8,7 +8,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/prompt_options.h"
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
 #include "distil/distil_run.h"
@@ -54,10 +54,10 @@ Status ask_teacher(DistilChoice choice) {
   TRY(find_model(choice.model));
   TRY_ASSIGN(const text::PromptRecord asked,
              prompt_record_of(choice.prompt_options, choice.model.directory));
-  TRY_ASSIGN(const auto author,
-             open_author(choice.model, asked.prompt, run.directory / "requests.sqlite"));
+  TRY_ASSIGN(const auto opened,
+             open_writer(choice.model, asked.prompt, run.directory / "requests.sqlite"));
   run.model = choice.model.directory;
-  run.sampling.max_new_tokens = new_tokens(asked, author->positions(), choice.model.name);
+  run.sampling.max_new_tokens = new_tokens(asked, opened->positions(), choice.model.name);
   TRY_ASSIGN(const auto judge, open_judge(run.directory, choice.gym));
   Progress progress("asking and judging",
                     tasks.size() * run.forms.size() * static_cast<std::size_t>(run.samples));
@@ -67,9 +67,9 @@ Status ask_teacher(DistilChoice choice) {
     if (counts.finished == counts.finished_before) progress.count_from(counts.finished);
     progress.advance_to(counts.finished, detail);
   };
-  const eval::Author writes = author->author();
+  const eval::PromptedWriter writes = opened->prompted_writer();
   TRY_ASSIGN(const auto counts, distil::distil(tasks, run, writes.writer, *judge, tell));
-  TRY(author->account(run.directory));
+  TRY(opened->account(run.directory));
   show_counts_of(counts, run.directory.string());
   if (counts.faults == 0) return ok();
   return fail_by_fault(

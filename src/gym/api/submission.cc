@@ -21,7 +21,7 @@ Status check_members(const Json& json) {
       "client", "fresh",  "deadline_seconds", "baselines", "device",     "strides"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
-      return fail("a job has no member '{}'; {}", name, suggestion(name, known));
+      return fail("unknown member '{}' of the job; {}", name, suggestion(name, known));
   return ok();
 }
 

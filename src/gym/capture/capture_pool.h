@@ -29,6 +29,7 @@
 #include "base/cores.h"
 #include "data/verdict.h"
 #include "gym/compile/compile_request.h"
+#include "gym/sandbox/default_layers.h"
 #include "gym/sandbox/guest_failure.h"
 
 namespace tritonsmith::gym::capture {
@@ -67,10 +68,7 @@ struct CaptureConfig {
   std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's
   std::vector<std::string> data;  // folders that guests may read, for tasks that load files
   // The jail layers that must hold before anything runs. Each outcome reports the layers that hold.
-  // Every user may open the device files of GPUs. Only the sandbox root ("sandbox_root") and
-  // Landlock keep a guest from them, so one of these two must hold.
-  std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
-                                              "sandbox_root|landlock"};
+  std::vector<std::string> required_layers = sandbox::layers_of_guest();
   static Fields<CaptureConfig> fields();
   compile::CompilerLimits compiler_limits() const;
 };

@@ -282,7 +282,7 @@ TEST(CapturePool, FoldersOfDataAreAbsoluteRealAndNoneOfTheSandboxes) {
 }
 
 // GPU nodes among them, where this machine has some: every user may open those.
-TEST(CapturePool, GuestOpensNoDeviceNodeButThoseOfItsRoom) {
+TEST(CapturePool, GuestOpensNoDeviceNodeButThoseOfItsSandboxRoot) {
   std::string nodes;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            "/dev", std::filesystem::directory_options::skip_permission_denied)) {

@@ -221,8 +221,21 @@ void note_low_occupancy(const JobProgress& progress, Verdict& verdict) {
   }
 }
 
+// Drops what inspection noted about a line that the report rejects by the same rule. The plan says
+// more: it knows the operator that ran.
+void drop_repeated_notes(const std::vector<Finding>& reported, std::vector<Finding>& inspected) {
+  std::erase_if(inspected, [&](const Finding& note) {
+    return note.severity != Severity::reject && note.line > 0 &&
+           std::ranges::any_of(reported, [&](const Finding& finding) {
+             return finding.severity == Severity::reject && finding.rule == note.rule &&
+                    finding.line == note.line;
+           });
+  });
+}
+
 void add_report(const referee::RefereeReport& report, const JobProgress& progress,
                 const std::optional<Ceilings>& ceilings, Verdict& verdict) {
+  drop_repeated_notes(report.findings, verdict.findings);
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
   for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
   verdict.reference = report.reference;

@@ -82,7 +82,7 @@ TEST_F(LocalJudgeTest, JudgesThoughATaskCouldNotBeLookedAt) {
   EXPECT_TRUE(first.accepted);
   ASSERT_EQ(first.findings.size(), 1U);
   EXPECT_EQ(first.findings[0].rule, "task_not_linted");
-  EXPECT_EQ(first.findings[0].message, "it died");
+  EXPECT_EQ(first.findings[0].message, "the task was not checked: it died");
   EXPECT_EQ(looks, 2);
   EXPECT_EQ(verdict_of_one(job(2, "other")).findings.at(0).rule, "task_zeros_pass");
 }

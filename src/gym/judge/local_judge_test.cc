@@ -52,6 +52,23 @@ TEST_F(LocalJudgeTest, EndsWhereInspectionRefuses) {
   EXPECT_TRUE(pool->captures().empty());
 }
 
+TEST_F(LocalJudgeTest, NamesALineOnceThatInspectionNotesAndThePlanRejects) {
+  const Finding other_line = {"torch_compute", Severity::note, 3, "computes"},
+                other_rule = {"guarded_launch", Severity::note, 2, "may fail"},
+                rejected = {"torch_compute", Severity::reject, 2, "forward computes"};
+  inspect = [&](std::string_view, Policy) {
+    return std::vector<Finding>{
+        {"torch_compute", Severity::note, 2, "computes"}, other_line, other_rule};
+  };
+  referee = [&](const referee::RefereeJob&) {
+    referee::RefereeReport report = good_report();
+    report.findings = {rejected};
+    return report;
+  };
+  EXPECT_EQ(verdict_of_one(job(1)).findings,
+            (std::vector<Finding>{other_line, other_rule, rejected}));
+}
+
 TEST_F(LocalJudgeTest, TellsTheCandidatesOwnLineWhenCaptureFails) {
   pool->on_capture = [](const capture::CaptureRequest& request) {
     if (request.role == capture::CaptureRole::task)

@@ -38,10 +38,10 @@ TEST_F(TaskLinterTest, TellsATaskThatTookTooLongFromABrokenGym) {
   const auto late = lint(RefereeFailure{RefereeFailure::Kind::timeout, "no verdict in time"});
   ASSERT_TRUE(late);
   EXPECT_EQ(late->at(0).rule, "task_not_linted");
-  EXPECT_EQ(late->at(0).message, "no verdict in time");
+  EXPECT_EQ(late->at(0).message, "the task was not checked: no verdict in time");
   const auto broken = lint(RefereeFailure{RefereeFailure::Kind::infrastructure, "no process"});
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().message, "no process");
+  EXPECT_EQ(broken.error().message, "the task was not checked: no process");
 }
 
 // Captures forward(x) = relu(x) over the number of elements that the source names.

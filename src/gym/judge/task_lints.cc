@@ -5,15 +5,12 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "gym/referee/protocol/not_linted.h"
 
 namespace tritonsmith::gym::judge {
 namespace {
 
 constexpr int kAttempts = 2;
-
-Finding not_linted(std::string why) {
-  return {.rule = "task_not_linted", .severity = Severity::note, .message = std::move(why)};
-}
 
 // Names the first faults that trials do not tell, and how many more there are.
 Finding told_adequacy(const Adequacy& adequacy) {
@@ -39,11 +36,11 @@ std::optional<Finding> poor_adequacy(const Adequacy& adequacy) {
 
 TaskLook task_look(const RefereeOutcome& outcome) {
   if (const auto* failure = std::get_if<RefereeFailure>(&outcome))
-    return {.findings = {not_linted(failure->message)},
+    return {.findings = {referee::not_linted(failure->message)},
             .is_final = failure->kind == RefereeFailure::Kind::timeout};
   const auto& report = std::get<referee::RefereeReport>(outcome);
   TaskLook look{.findings = report.findings, .is_final = report.fault != Fault::infrastructure};
-  if (report.error) look.findings.push_back(not_linted(report.error->message));
+  if (report.error) look.findings.push_back(referee::not_linted(report.error->message));
   if (report.adequacy) look.findings.push_back(told_adequacy(*report.adequacy));
   if (report.adequacy)
     if (auto poor = poor_adequacy(*report.adequacy)) look.findings.push_back(*std::move(poor));

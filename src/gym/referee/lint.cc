@@ -10,10 +10,13 @@
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/plan/analysis/tensor_names.h"
+#include "gym/referee/protocol/not_linted.h"
 #include "gym/trial/perturb/input_changes.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
+
+constexpr std::string_view kLate = "its reference did not finish within the time limit";
 
 constexpr auto kKinds =
     std::to_array<trial::Perturbation>({trial::Perturbation::plain, trial::Perturbation::scaled,
@@ -73,7 +76,7 @@ class Linter {
 
   LintReport lint() {
     if (const double needed = plan::analysis::lint_bytes(setting_.task); needed > capacity())
-      stop_message_ = fmt::format("needs {:.1f} GiB of memory, {:.1f} are there for it",
+      stop_message_ = fmt::format("it needs {:.1f} GiB of memory, {:.1f} are there for it",
                                   needed / (1 << 30), capacity() / (1 << 30));
     else
       look();
@@ -105,7 +108,9 @@ class Linter {
   // Remembers why there is no answer to a draw.
   bool stopped(const std::optional<replay::Stop>& stop) {
     if (!stop) return false;
-    why_ = stop->error.message;
+    const bool is_late =
+        setting_.deadline.passed() && stop->error.error_class == ErrorClass::too_large_to_evaluate;
+    why_ = is_late ? std::string(kLate) : stop->error.message;
     report_.is_final = report_.is_final && stop->fault != Fault::infrastructure;
     return true;
   }
@@ -197,7 +202,7 @@ class Linter {
   std::optional<Sample> by_python_reference(int draw, bool with_exact,
                                             const tensors::TensorTable& drawn) {
     if (setting_.deadline.passed()) {
-      why_ = "no time is left for it";
+      why_ = kLate;
       return std::nullopt;
     }
     auto answer = setting_.python_reference->run(
@@ -383,10 +388,6 @@ class Linter {
 };
 
 }  // namespace
-
-Finding not_linted(std::string why) {
-  return {.rule = "task_not_linted", .severity = Severity::note, .message = std::move(why)};
-}
 
 LintReport lint_task(const LintSetting& setting, language::KernelExecutor& executor,
                      device::Device& device) {

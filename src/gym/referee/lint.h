@@ -39,6 +39,4 @@ struct LintReport {
 LintReport lint_task(const LintSetting& setting, language::KernelExecutor& executor,
                      device::Device& device);
 
-Finding not_linted(std::string why);
-
 }  // namespace tritonsmith::gym::referee

@@ -3,6 +3,7 @@
 #include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/plan/analysis/eval_mode.h"
 #include "gym/referee/lint.h"
+#include "gym/referee/protocol/not_linted.h"
 #include "gym/referee/task_domain.h"
 #include "gym/referee/trial_context.h"
 

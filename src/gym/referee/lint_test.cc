@@ -116,7 +116,11 @@ TEST_F(LintTest, SaysWhatMemoryItLacked) {
 
 TEST_F(LintTest, SaysThatItsTimeWasUp) {
   job.budget.seconds = 0;
-  EXPECT_EQ(rules(linear(kLarge, 0, 0)), Rules{"task_not_linted"});
+  const auto late = look(linear(kLarge, 0, 0));
+  ASSERT_EQ(late.findings.size(), 1U);
+  EXPECT_EQ(late.findings[0].rule, "task_not_linted");
+  EXPECT_EQ(late.findings[0].message,
+            "the task was not checked: its reference did not finish within the time limit");
 }
 
 TEST_F(LintTest, SaysWhatTheTaskItselfFailsBy) {
@@ -124,7 +128,7 @@ TEST_F(LintTest, SaysWhatTheTaskItselfFailsBy) {
   const plan::PlanBuilder task = language::task_of("aten::log");
   const auto report = look(task);
   ASSERT_EQ(report.findings.size(), 1U);
-  EXPECT_EQ(report.findings[0].message, "its outputs are not finite");
+  EXPECT_EQ(report.findings[0].message, "the task was not checked: its outputs are not finite");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ sandbox::JailReport close_jail(int socket, std::int64_t budget) {
                               .keep_fds = {socket},
                               .cpu_seconds = never,
                               .memory_bytes = std::max(usual, beside),
-                              .required = {"rlimits", "no_new_privs"}});
+                              .required = sandbox::layers_of_referee()});
 }
 
 Json reply_to(Referee& referee, const Json& head, std::string plan, const std::string& binaries) {

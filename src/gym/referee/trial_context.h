@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "gym/compare/tolerance_rules.h"
 #include "gym/cuda/fused_oracles.h"
 #include "gym/plan/analysis/input_draws.h"
 #include "gym/referee/protocol/referee_job.h"
@@ -27,9 +28,9 @@ struct Soundness {
   bool may_have_empty_groups = false;
   // Says whether they are as sound in this trial.
   bool holds_for(const trial::TrialResult& result) const {
-    // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). If PyTorch itself is
-    // near that, a few times its error on the task's own inputs is allowed.
-    constexpr double precise = 1.0 / 32, few = 4;
+    // A right kernel may be so many times as far off as PyTorch (docs/numerics.md). If PyTorch itself
+    // is near that, a few times its error on the task's own inputs is allowed.
+    constexpr double precise = 1 / compare::kToleranceRules.own_error_factor, few = 4;
     const double share =
         result.is_error_widened ? trial::kPreciseShare : std::max(precise, few * error);
     // A finite error says that float64 is finite at the same positions.

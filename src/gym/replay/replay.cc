@@ -51,12 +51,18 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
     for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
 }
 
+// Returns the relative error that a few steps of arithmetic in the tensor's type may have. It is no
+// tolerance of results: it only tells a copy that was scaled from a computation.
+double rounding_of_steps(const at::Tensor& tensor) {
+  return tensor.element_size() == 2 ? 1e-2 : 1e-5;
+}
+
 // Says whether after = a * before + b, with two numbers that the smallest and the largest element
 // give. A number near zero has the rounding of those two, so the largest result sets what is
 // allowed. A tensor of one value says nothing.
 bool is_scaled(const at::Tensor& before, const at::Tensor& after) {
   if (!before.is_floating_point() || before.element_size() < 2 || before.numel() < 3) return false;
-  const double rounding = before.element_size() == 2 ? 1e-2 : 1e-5;
+  const double rounding = rounding_of_steps(before);
   const at::Tensor from = before.to(at::kDouble), to = after.to(at::kDouble);
   const std::int64_t low = from.argmin().item<std::int64_t>(),
                      high = from.argmax().item<std::int64_t>();
@@ -72,7 +78,7 @@ bool is_scaled(const at::Tensor& before, const at::Tensor& after) {
 // from the values as an absolute value does.
 bool has_other_signs(const at::Tensor& before, const at::Tensor& after) {
   if (!before.is_floating_point() || before.element_size() < 2 || before.numel() < 3) return false;
-  const double rounding = before.element_size() == 2 ? 1e-2 : 1e-5;
+  const double rounding = rounding_of_steps(before);
   const at::Tensor from = before.to(at::kDouble).abs(), to = after.to(at::kDouble);
   const double largest = from.max().item<double>(), scale = to.abs().max().item<double>() / largest;
   return largest > 0 && to.min().item<double>() < 0 && to.max().item<double>() > 0 &&
@@ -222,7 +228,7 @@ std::optional<Stop> Replay::run(plan::Phase phase, const std::function<void(std:
     if (plan_.steps[i].phase != phase) continue;
     if (options_.deadline.passed())
       return limit(plan_.steps[i], ErrorClass::too_large_to_evaluate,
-                   "the time budget ended before the plan did");
+                   "it did not finish within the time limit");
     if (auto stop = run_step(i)) return stop;
     if (after) after(i);
   }

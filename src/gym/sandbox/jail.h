@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "gym/sandbox/default_layers.h"
+
 namespace tritonsmith::gym::sandbox {
 
 // Decides which system calls the filter refuses.
@@ -43,8 +45,7 @@ struct JailProfile {
                                << 30;  // address space beyond what is mapped already
   // Layers that already surround the process ("namespaces", "sandbox_root"). Reports list them first.
   std::vector<JailLayer> outside;
-  std::vector<std::string> required = {"rlimits", "fds", "no_new_privs",
-                                       "seccomp"};  // required_layers.h
+  std::vector<std::string> required = layers_of_jail();  // required_layers.h
 };
 
 struct JailReport {

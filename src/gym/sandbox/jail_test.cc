@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -148,7 +149,18 @@ TEST(RequiredLayers, OneOfSeveralIsEnoughAndNoneSaysWhyOfEach) {
   EXPECT_EQ(unmet_requirement({landlock}, {"landlock", "namespaces"}), "namespaces: no such layer");
 }
 
-TEST(RequiredLayers, ANameThatIsNoLayerIsToldWithThoseThatAre) {
+TEST(RequiredLayers, EachKindOfProcessDemandsWhatTheOneBeforeDemands) {
+  std::vector<std::string> before;
+  for (const auto& layers : {layers_of_referee(), layers_of_jail(), layers_of_guest()}) {
+    EXPECT_EQ(unknown_layer(layers), "");
+    EXPECT_GT(layers.size(), before.size());
+    for (const std::string& layer : before)
+      EXPECT_NE(std::ranges::find(layers, layer), layers.end()) << layer;
+    before = layers;
+  }
+}
+
+TEST(RequiredLayers, ANameThatIsNoLayerIsReportedWithThoseThatAre) {
   EXPECT_EQ(unknown_layer({"seccomp", "sandbox_root|landlock"}), "");
   EXPECT_EQ(unknown_layer({"room|landlock"}), "") << "the layer's old name";
   for (const char* wrong : {"bogus", "", "sandbox_root|", "landlock=7"}) {

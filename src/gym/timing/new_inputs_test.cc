@@ -5,7 +5,7 @@
 namespace tritonsmith::gym::timing {
 namespace {
 
-TEST(NewInputs, WhoRemembersIsToldFromWhoseTimeFollowsFromData) {
+TEST(NewInputs, AKernelThatRemembersDiffersFromOneWhoseTimeFollowsFromData) {
   EXPECT_FALSE(judge_new_inputs(1.0, {.first_ms = {1.04}, .again_ms = {}}));
   EXPECT_FALSE(judge_new_inputs(1.0, {.first_ms = {2.0, 2.0, 1.0}, .again_ms = {2.0, 2.0}}));
   const auto remembers = judge_new_inputs(1.0, {.first_ms = {2.0, 2.1}, .again_ms = {1.0, 1.0}});

@@ -20,7 +20,7 @@ class ModelDirectory : public testing::Test {
   Result<TempDir> dir_ = TempDir::make("model");
 };
 
-TEST_F(ModelDirectory, IsToldFromARunAndFromAnAdapter) {
+TEST_F(ModelDirectory, IsKnownFromARunAndFromAnAdapter) {
   EXPECT_EQ(error(), "has no config.json; name a directory in Hugging Face's layout");
   std::filesystem::create_directory(dir_->path() / "checkpoints");
   EXPECT_EQ(error(),

@@ -22,15 +22,14 @@ constexpr std::size_t kPage = 4096;
 // All threads touch the pages, because that takes longer than everything else here.
 void touch_pages(std::byte* data, std::size_t size) {
   constexpr std::size_t kAtOnce = std::size_t{64} << 20;
-  const auto stretches = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
-  cpu::parallel_for(
-      stretches, stretches * static_cast<std::int64_t>(kAtOnce), [&](std::int64_t stretch) {
-        const std::size_t begin = static_cast<std::size_t>(stretch) * kAtOnce;
-        for (std::size_t at = begin; at < std::min(begin + kAtOnce, size); at += kPage) {
-          volatile std::byte* first = data + at;
-          *first = std::byte{0};
-        }
-      });
+  const auto blocks = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
+  cpu::parallel_for(blocks, blocks * static_cast<std::int64_t>(kAtOnce), [&](std::int64_t block) {
+    const std::size_t begin = static_cast<std::size_t>(block) * kAtOnce;
+    for (std::size_t at = begin; at < std::min(begin + kAtOnce, size); at += kPage) {
+      volatile std::byte* first = data + at;
+      *first = std::byte{0};
+    }
+  });
 }
 
 // On a machine with a GPU the driver is loaded (device.h). Its functions are looked up by name.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/reward.h"
-#include "serve/jobs/judging.h"
+#include "serve/jobs/await_verdicts.h"
 #include "serve/jobs/label.h"
 
 namespace tritonsmith::serve {

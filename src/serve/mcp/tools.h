@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "serve/jobs/judging.h"
+#include "serve/jobs/await_verdicts.h"
 #include "serve/jobs/suite.h"
 
 namespace tritonsmith::serve::mcp {

@@ -179,7 +179,7 @@ TEST(SharedModel, PiecesThatCameTogetherAreReadTogether) {
   EXPECT_TRUE(later && !*later);
 }
 
-TEST(SharedModel, ABrokenWriterIsToldToEveryClient) {
+TEST(SharedModel, ABrokenWriterIsReportedToEveryClient) {
   EndlessWriter writer;
   SharedModel model(writer);
   const auto one = model.connect(), other = model.connect();

@@ -95,9 +95,9 @@ constexpr ForeignName kForeignNames[] = {
     {"verl", "actor_rollout_ref.actor.clip_ratio_low", "algorithm.clip_low", ""},
     {"verl", "actor_rollout_ref.actor.clip_ratio_high", "algorithm.clip_high", ""},
     {"verl", "actor_rollout_ref.actor.clip_ratio_c", "algorithm.dual_clip", ""},
-    {"verl", "actor_rollout_ref.actor.use_kl_loss", "algorithm.kl_place", "for example \"loss\""},
+    {"verl", "actor_rollout_ref.actor.use_kl_loss", "algorithm.kl_term", "for example \"loss\""},
     {"verl", "actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_beta", ""},
-    {"verl", "algorithm.use_kl_in_reward", "algorithm.kl_place", "for example \"reward\""},
+    {"verl", "algorithm.use_kl_in_reward", "algorithm.kl_term", "for example \"reward\""},
     {"verl", "algorithm.kl_ctrl.kl_coef", "algorithm.kl_beta", ""},
     {"verl", "actor_rollout_ref.actor.kl_loss_type", "algorithm.kl_estimator", ""},
     {"verl", "algorithm.kl_penalty", "algorithm.kl_estimator", ""},
@@ -142,16 +142,18 @@ constexpr ForeignName kForeignNames[] = {
 };
 // clang-format on
 
+// Returns "lora_rank" for "actor_rollout_ref.model.lora_rank".
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
 // Tells whether the user's key is this foreign name.
 bool is_meant(std::string_view wanted, const ForeignName& foreign) {
   constexpr std::string_view kSection = "actor_rollout_ref.";
   if (wanted == foreign.name) return true;
-  if (foreign.project == "verl")
-    return foreign.name.starts_with(kSection) && wanted == foreign.name.substr(kSection.size());
+  if (foreign.name.starts_with(kSection) && wanted == foreign.name.substr(kSection.size()))
+    return true;
   // A single word such as `beta` in one of our sections is rather a misspelling of our own name.
-  const bool has_words = foreign.name.find('_') != std::string_view::npos;
-  return has_words && wanted.ends_with(foreign.name) &&
-         wanted[wanted.size() - foreign.name.size() - 1] == '.';
+  const std::string_view last = last_part(foreign.name);
+  return last.find('_') != std::string_view::npos && last_part(wanted) == last;
 }
 
 bool has_setting(const std::vector<std::string>& known, std::string_view ours) {

@@ -21,8 +21,8 @@ struct ForeignName {
 std::span<const ForeignName> foreign_names();
 
 // Returns "TRL's option is 'rollout.samples' here" if `wanted` is a foreign name, else an empty text.
-// `known` are the settings of the command. verl's names may lack "actor_rollout_ref.". TRL's names
-// of several words may stand in any section.
+// `known` are the settings of the command. verl's names may lack "actor_rollout_ref.". A last part of
+// several words, such as `lora_rank`, may stand alone or in any section.
 std::string foreign_name_hint(std::string_view wanted, const std::vector<std::string>& known);
 
 }  // namespace tritonsmith::train

@@ -104,7 +104,7 @@ void fill_advantages(std::span<JudgedSample> turns, const TurnFlags& flags,
     const std::size_t thinking_tokens =
         apart ? algorithm::thinking_length(turns[i].kernel, tokens) : std::size_t{0};
     batch.advantages[i] = algorithm::hierarchical_advantages(
-        thinking_tokens, tokens, {.thinking = thinking[i], .code = code[i]}, rules.plan_alpha);
+        thinking_tokens, tokens, {.thinking = thinking[i], .code = code[i]}, rules.thinking_alpha);
     turns[i].sample.advantage = code[i];
   }
 }

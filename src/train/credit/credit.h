@@ -17,7 +17,7 @@ struct CreditRules {
   algorithm::AdvantageOptions advantage;
   double discount = 1.0;
   CreditKind kind = CreditKind::uniform;
-  double plan_alpha = 0.1;
+  double thinking_alpha = 0.1;
   bool mask_truncated = false;  // truncated turns count in their group, but are not trained on
   algorithm::MismatchRejection mismatch;
   std::optional<algorithm::ProfileRejection> profile;

@@ -168,8 +168,8 @@ TEST(Credit, OfThinkingAndCodeApart) {
   }
   turns[0].sample.reward = {.total = 2, .terms = {{"correct", 1, 1}, {"speed", 2, 0.5}}};
   const algorithm::AdvantageOptions mean_only{.rule = algorithm::AdvantageRule::mean_only};
-  const Credited result =
-      credit(turns, {.advantage = mean_only, .kind = CreditKind::hierarchical, .plan_alpha = 0.25});
+  const Credited result = credit(
+      turns, {.advantage = mean_only, .kind = CreditKind::hierarchical, .thinking_alpha = 0.25});
   EXPECT_THAT(result.batch.advantages[0], ElementsAre(0.125F, 0));
   EXPECT_THAT(result.batch.advantages[1], ElementsAre(-0.125F, 0));
   EXPECT_THAT(result.advantages, Each(0.0)) << "the record is of the code";

@@ -20,8 +20,8 @@ Json spans_to_json(const Kernel& kernel) {
   for (const Finding& finding : kernel.findings) findings.push_back(tritonsmith::to_json(finding));
   return {{"code_bytes", to_json(kernel.code_bytes)},
           {"code_tokens", to_json(kernel.code_tokens)},
-          {"plan_bytes", to_json(kernel.thinking_bytes)},
-          {"plan_tokens", to_json(kernel.thinking_tokens)},
+          {"thinking_bytes", to_json(kernel.thinking_bytes)},
+          {"thinking_tokens", to_json(kernel.thinking_tokens)},
           {"findings", std::move(findings)}};
 }
 
@@ -30,8 +30,8 @@ Result<Kernel> kernel_from_json(const Json& json, std::string source) {
   Kernel kernel{.source = std::move(source)};
   TRY_ASSIGN(kernel.code_bytes, span_from_json(reader.array("code_bytes")));
   TRY_ASSIGN(kernel.code_tokens, span_from_json(reader.array("code_tokens")));
-  TRY_ASSIGN(kernel.thinking_bytes, span_from_json(reader.array("plan_bytes")));
-  TRY_ASSIGN(kernel.thinking_tokens, span_from_json(reader.array("plan_tokens")));
+  TRY_ASSIGN(kernel.thinking_bytes, span_from_json(reader.array("thinking_bytes")));
+  TRY_ASSIGN(kernel.thinking_tokens, span_from_json(reader.array("thinking_tokens")));
   for (const Json& each : reader.array("findings")) {
     TRY_ASSIGN(Finding finding, finding_from_json(each));
     kernel.findings.push_back(std::move(finding));
@@ -45,8 +45,8 @@ Result<Kernel> kernel_from_json(const Json& json, std::string source) {
 std::string to_bytes(const Experience& experience) {
   Json samples = Json::array();
   for (const JudgedSample& judged : experience.samples)
-    samples.push_back({{"sample", tritonsmith::to_json(judged.sample)},
-                       {"places", spans_to_json(judged.kernel)}});
+    samples.push_back(
+        {{"sample", tritonsmith::to_json(judged.sample)}, {"spans", spans_to_json(judged.kernel)}});
   std::string bytes;
   Json::to_cbor({{"samples", std::move(samples)},
                  {"generate_seconds", experience.generate_seconds},
@@ -65,7 +65,7 @@ Result<Experience> experience_from_bytes(std::string_view bytes) {
   for (const Json& each : reader.array("samples")) {
     JsonReader member(each);
     TRY_ASSIGN(Sample sample, sample_from_json(member.object("sample")));
-    TRY_ASSIGN(Kernel kernel, kernel_from_json(member.object("places"), sample.kernel));
+    TRY_ASSIGN(Kernel kernel, kernel_from_json(member.object("spans"), sample.kernel));
     experience.samples.push_back({.sample = std::move(sample), .kernel = std::move(kernel)});
   }
   TRY(reader.status());

@@ -21,8 +21,10 @@ Fields<S> credit_fields() {
       field("credit", &S::credit,
             "How tokens are credited: uniform, or hierarchical, which credits the thinking before "
             "the code by speed, and the code by the rest of the reward."),
-      field("plan_alpha", &S::plan_alpha,
-            "With hierarchical credit, the weight of the thinking's tokens.", between(0.0, 100.0))};
+      renamed_from("plan_alpha",
+                   field("thinking_alpha", &S::thinking_alpha,
+                         "With hierarchical credit, the weight of the thinking's tokens.",
+                         between(0.0, 100.0)))};
 }
 
 Fields<S> loss_fields() {
@@ -46,8 +48,9 @@ Fields<S> loss_fields() {
             "is kept.",
             between(0.0, 100.0)),
       field("kl_estimator", &S::kl_estimator, "The estimator of the KL: k1, k2 or k3."),
-      field("kl_place", &S::kl_term,
-            "Where the KL is subtracted: in the loss, or from the reward."),
+      renamed_from("kl_place",
+                   field("kl_term", &S::kl_term,
+                         "Where the KL is subtracted: in the loss, or from the reward.")),
       field("entropy_beta", &S::entropy_beta, "The weight of the entropy, which the loss rewards.",
             between(0.0, 100.0))};
 }

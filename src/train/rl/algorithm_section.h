@@ -26,7 +26,7 @@ struct AlgorithmSection {
   algorithm::Singleton singleton = algorithm::Singleton::zero;
   double discount = 1.0;
   CreditKind credit = CreditKind::uniform;
-  double plan_alpha = 0.1;
+  double thinking_alpha = 0.1;
 
   algorithm::Loss loss = algorithm::Loss::dapo;
   double clip_low = 0.2;

@@ -35,7 +35,7 @@ Status check_loss(const AlgorithmSection& a) {
   if (a.kl_beta > 0 && a.kl_term == KlTerm::loss && a.kl_estimator == KlEstimator::k1)
     return fail(
         "algorithm.kl_estimator = k1 in the loss has a mean gradient of 0 and teaches nothing; "
-        "take k2 or k3, or kl_place = reward");
+        "take k2 or k3, or kl_term = reward");
   return ok();
 }
 
@@ -137,8 +137,8 @@ Status check_hierarchy(const RlConfig& config) {
         "code apart as credit = hierarchical would need");
   if (a.kl_beta > 0 && a.kl_term == KlTerm::reward)
     return fail(
-        "algorithm.kl_place = reward penalises whole completions; with credit = hierarchical "
-        "there is no one reward to take it from: use kl_place = loss");
+        "algorithm.kl_term = reward penalises whole completions; with credit = hierarchical "
+        "there is no one reward to take it from: use kl_term = loss");
   return ok();
 }
 

@@ -64,6 +64,10 @@ TEST(ForeignNames, AreFoundInAnySectionAndWithoutTheirLongPrefix) {
             "TRL's option is 'optimizer.beta2' here");
   EXPECT_EQ(foreign_name_hint("actor.clip_ratio_c", rl),
             "verl's option is 'algorithm.dual_clip' here");
+  EXPECT_EQ(foreign_name_hint("lora_rank", rl), "verl's option is 'lora.rank' here");
+  EXPECT_EQ(foreign_name_hint("kl_coef", rl), "verl's option is 'algorithm.kl_beta' here");
+  EXPECT_EQ(foreign_name_hint("algorithm.kl_loss_coef", rl),
+            "verl's option is 'algorithm.kl_beta' here");
   EXPECT_EQ(foreign_name_hint("beta", rl), "TRL's option is 'algorithm.kl_beta' here");
   EXPECT_EQ(foreign_name_hint("optimizer.beta", rl), "") << "rather beta1 of our own";
   EXPECT_EQ(foreign_name_hint("optimizer.lr", rl), "");
@@ -78,6 +82,12 @@ TEST(ForeignNames, MeanTheSettingOfTheCommandThatRuns) {
             "TRL's option is 'rollout.samples' of `tritonsmith rl`");
   EXPECT_EQ(foreign_name_hint("eval_dataset", rl),
             "TRL's option is 'data.heldout' of `tritonsmith sft`");
+}
+
+TEST(ForeignNames, LeaveAKeyOfAnExistingSectionToTheNamesOfThatSection) {
+  EXPECT_EQ(refusal_of<SftConfig>("data.path"),
+            "c.toml: unknown key 'data.path'; did you mean one of data.examples, data.heldout, "
+            "data.heldout_every, data.step_tokens, data.max_tokens, or 'model.path'?");
 }
 
 }  // namespace

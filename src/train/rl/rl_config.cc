@@ -115,7 +115,7 @@ CreditRules RlConfig::credit_rules() const {
                                   .singleton = algorithm.singleton},
                     .discount = algorithm.discount,
                     .kind = algorithm.credit,
-                    .plan_alpha = algorithm.plan_alpha,
+                    .thinking_alpha = algorithm.thinking_alpha,
                     .mask_truncated = algorithm.mask_truncated,
                     .mismatch = {.band_low = algorithm.mrs_low,
                                  .band_high = algorithm.mrs_high,

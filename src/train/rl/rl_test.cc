@@ -412,6 +412,14 @@ TEST(RlConfig, HasTrainerAndEngineAgreeToTheBitUnlessToldOtherwise) {
   EXPECT_EQ(RlConfig{}.model.precision, model::Precision::bfloat16);
 }
 
+TEST(RlConfig, ReadsSettingsByTheirOldNames) {
+  RlConfig config;
+  const Settings old = {{"algorithm.plan_alpha", 0.5}, {"algorithm.kl_place", "reward"}};
+  EXPECT_TRUE(apply_settings(config, old, "old.toml"));
+  EXPECT_EQ(config.algorithm.thinking_alpha, 0.5);
+  EXPECT_EQ(config.algorithm.kl_term, algorithm::KlTerm::reward);
+}
+
 TEST(RlConfig, HasAHelpForEveryField) {
   for (const auto& field : RlConfig::fields()) EXPECT_FALSE(field.help.empty()) << field.name;
 }

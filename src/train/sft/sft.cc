@@ -59,13 +59,15 @@ class SftLoop {
     Metrics heldout;
     if (run_.step() == 0) TRY(try_heldout("heldout/loss_at_start", heldout));
     const Stopwatch watch;
-    std::uint64_t position = run_.state().value("place", std::uint64_t{0});
+    // A checkpoint of the previous version has "place" for "position".
+    std::uint64_t position =
+        run_.state().value("position", run_.state().value("place", std::uint64_t{0}));
     const auto& trained = sequences_.trained;
     const auto members = take_step(order_, position, trained, config_.data.step_tokens);
     auto gradient = set_sft_gradient(run_.learner(), trained, members, packing());
     TRY(sum_over_ranks(gradient, run_.ranks()));
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
-    run_.state()["place"] = position;
+    run_.state()["position"] = position;
     const double seconds = watch.seconds();
     tokens_ += static_cast<double>(gradient.tokens);
     seconds_ += seconds;

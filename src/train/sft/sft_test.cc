@@ -87,6 +87,19 @@ TEST_F(SftTest, StopsWithACheckpointAndGoesOnToTheSameWeights) {
   EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
 }
 
+TEST_F(SftTest, GoesOnFromACheckpointOfThePreviousVersion) {
+  ASSERT_TRUE(run(path("straight")));
+  ASSERT_TRUE(run(path("run")));
+  ASSERT_TRUE(write_file_atomic(path("run") / "checkpoints/latest", "step-8\n"));
+  const fs::path file = path("run") / "checkpoints/step-8/trainer.json";
+  std::string text = *read_file(file);
+  const std::size_t at = text.find("\"position\"");
+  ASSERT_NE(at, std::string::npos) << text;
+  ASSERT_TRUE(write_file_atomic(file, text.replace(at, 10, "\"place\"")));
+  ASSERT_TRUE(run(path("run")));
+  EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+}
+
 TEST_F(SftTest, BeginsWithTheModelOfTheConfigThatReplacesThatOfAnUnbegunRun) {
   ASSERT_TRUE(run(path("straight")));
   make_tiny_model(path("other"), 4);

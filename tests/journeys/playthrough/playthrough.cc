@@ -222,7 +222,7 @@ std::string told(const Scene& scene, const text::Tokenizer& tokenizer) {
                       completion.prompt.size(), fmt::join(opening, " "), tokenizer.decode(opening));
   text += fmt::format("4. A completion of {} tokens\n\n{}\n", completion.tokens.size(),
                       indented(completion.text));
-  text += fmt::format("5. Its parts: the plan is tokens {} to {}, the code tokens {} to {}\n\n",
+  text += fmt::format("5. Its parts: the thinking is tokens {} to {}, the code tokens {} to {}\n\n",
                       first.kernel.thinking_tokens.begin, first.kernel.thinking_tokens.end,
                       first.kernel.code_tokens.begin, first.kernel.code_tokens.end);
   std::vector<std::string> logprobs;

@@ -2,6 +2,7 @@
 
 request = {"role": "task", "source": text, "path": "task.py", "target": "sm_90"}
 The answer is {"plan": {"code": text, "mode": "constructed" or "eval"}} or {"plan": {"reason": word, "message": text}}.
+It holds no launch plan: the zygote hands on the member "plan" of any guest's answer.
 
 For debugging:  python -m tritonsmith_pairs.pair FILE [strict]
 """

@@ -21,9 +21,9 @@ LeastWork in_all(const Plan& plan) {
 }
 
 // The task is forward(x, w) over random inputs of kSide x kSide.
-class SpeedFloor : public ::testing::Test {
+class Roofline : public ::testing::Test {
  protected:
-  SpeedFloor() {
+  Roofline() {
     for (const int tensor : {x, w})
       task.aten(Phase::inputs, "aten::randn", {ints({kSide, kSide})}, {tensor}).input(t(tensor));
   }
@@ -50,12 +50,12 @@ class SpeedFloor : public ::testing::Test {
   const int x = matrix(), w = matrix();
 };
 
-TEST_F(SpeedFloor, AnElementwiseTaskReadsItsInputsAndWritesItsOutput) {
+TEST_F(Roofline, AnElementwiseTaskReadsItsInputsAndWritesItsOutput) {
   const int sum = then("aten::add.Tensor", {t(x), t(w)});
   EXPECT_EQ(work_of(then("aten::gelu", {t(sum)})), (LeastWork{.bytes = 3 * kMatrix, .flops = 0}));
 }
 
-TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
+TEST_F(Roofline, AProductOfRandomMatricesCostsItsMultiplications) {
   const int transposed = task.view(w, {kSide, kSide}, {1, kSide});
   task.aten(Phase::forward, "aten::t", {t(w)}, {transposed});
   const int product = then("aten::mm", {t(then("aten::relu", {t(x)})), t(transposed)});
@@ -63,36 +63,36 @@ TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
             (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * kSide * kSide * kSide}));
 }
 
-TEST_F(SpeedFloor, ProductsAreCountedByTheirType) {
+TEST_F(Roofline, ProductsAreCountedByTheirType) {
   task.returns(t(then("aten::mm", {t(x), t(w)})));
   const UnavoidableWork work = unavoidable(least_work(task.plan()));
   EXPECT_EQ(work.bytes, 3 * kMatrix);
   EXPECT_EQ(work.flops.at("float32"), 2.0 * kSide * kSide * kSide);
 }
 
-TEST_F(SpeedFloor, AProductOfAProductMayBeTakenInAnotherOrder) {
+TEST_F(Roofline, AProductOfAProductMayBeTakenInAnotherOrder) {
   const int product = then("aten::mm", {t(x), t(w)});
   const int scaled = then("aten::mul.Tensor", {t(product), f(2)});
   EXPECT_EQ(work_of(then("aten::mm", {t(scaled), t(w)})), (LeastWork{.bytes = kMatrix}));
 }
 
-TEST_F(SpeedFloor, BetweenTwoProductsANonlinearOperatorKeepsTheOrder) {
+TEST_F(Roofline, BetweenTwoProductsANonlinearOperatorKeepsTheOrder) {
   const int bent = then("aten::relu", {t(then("aten::mm", {t(x), t(w)}))});
   EXPECT_EQ(work_of(then("aten::mm", {t(bent), t(w)})),
             (LeastWork{.bytes = 3 * kMatrix, .flops = 4.0 * kSide * kSide * kSide}));
 }
 
-TEST_F(SpeedFloor, StructureThatAKernelMayUseIsNotCounted) {
+TEST_F(Roofline, StructureThatAKernelMayUseIsNotCounted) {
   const int triangle = then("aten::tril", {t(x)});
   EXPECT_EQ(work_of(then("aten::mm", {t(triangle), t(w)})), (LeastWork{.bytes = kMatrix}));
 }
 
-TEST_F(SpeedFloor, AnInputThatNothingNeedsIsFree) {
+TEST_F(Roofline, AnInputThatNothingNeedsIsFree) {
   EXPECT_EQ(work_of(then("aten::mul.Tensor", {t(x), i(0)})), (LeastWork{.bytes = kMatrix}));
   EXPECT_EQ(work_of(then("aten::sigmoid", {t(w)})), (LeastWork{.bytes = 2 * kMatrix}));
 }
 
-TEST_F(SpeedFloor, AReductionReadsAllThatItReduces) {
+TEST_F(Roofline, AReductionReadsAllThatItReduces) {
   EXPECT_EQ(work_of(reduced("aten::sum.dim_IntList", x)), (LeastWork{.bytes = kMatrix + kRow}));
   EXPECT_EQ(work_of(then_of_row("aten::relu", {t(reduced("aten::amax", w))})),
             (LeastWork{.bytes = kMatrix + kRow}));
@@ -100,13 +100,13 @@ TEST_F(SpeedFloor, AReductionReadsAllThatItReduces) {
   EXPECT_EQ(work_of(reduced("aten::mean.dim", both)), (LeastWork{.bytes = 2 * kMatrix + kRow}));
 }
 
-TEST_F(SpeedFloor, WhereOnlyTheIndicesOfTheLargestAreAskedForAllIsReadToo) {
+TEST_F(Roofline, WhereOnlyTheIndicesOfTheLargestAreAskedForAllIsReadToo) {
   const int values = row(), indices = task.tensor({kSide}, DType::int64);
   task.aten(Phase::forward, "aten::max.dim", {t(x), i(1)}, {values, indices});
   EXPECT_EQ(work_of(indices), (LeastWork{.bytes = kMatrix + 2 * kRow}));
 }
 
-TEST_F(SpeedFloor, AReductionWithABiasReadsWhatItReduces) {
+TEST_F(Roofline, AReductionWithABiasReadsWhatItReduces) {
   const int bias = row();
   task.aten(Phase::inputs, "aten::randn", {ints({kSide})}, {bias}).input(t(bias));
   const int sum =
@@ -114,19 +114,19 @@ TEST_F(SpeedFloor, AReductionWithABiasReadsWhatItReduces) {
   EXPECT_EQ(work_of(sum), (LeastWork{.bytes = kMatrix + 2 * kRow}));
 }
 
-TEST_F(SpeedFloor, AReductionOfAReductionReadsAll) {
+TEST_F(Roofline, AReductionOfAReductionReadsAll) {
   const int rows = reduced("aten::sum.dim_IntList", x), total = task.tensor({});
   task.aten(Phase::forward, "aten::amax", {t(rows), ints({0})}, {total});
   EXPECT_EQ(work_of(total), (LeastWork{.bytes = kMatrix + 4}));
 }
 
-TEST_F(SpeedFloor, ASumOfAProductMayBeTakenBefore) {
+TEST_F(Roofline, ASumOfAProductMayBeTakenBefore) {
   const int product = then("aten::mm", {t(x), t(w)});
   EXPECT_EQ(work_of(reduced("aten::sum.dim_IntList", product)),
             (LeastWork{.bytes = 2 * kMatrix + kRow, .flops = 0}));
 }
 
-TEST_F(SpeedFloor, ANormalisationReadsItsInput) {
+TEST_F(Roofline, ANormalisationReadsItsInput) {
   const LeastWork both{.bytes = 2 * kMatrix};
   EXPECT_EQ(work_of(then("aten::_softmax", {t(x), i(-1), b(false)})), both);
   EXPECT_EQ(work_of(then("aten::cumsum", {t(x), i(1)})), both);
@@ -138,7 +138,7 @@ TEST_F(SpeedFloor, ANormalisationReadsItsInput) {
             (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * kSide * kSide * kSide}));
 }
 
-TEST_F(SpeedFloor, ANormWrittenOutReadsItsInput) {
+TEST_F(Roofline, ANormWrittenOutReadsItsInput) {
   const int mean = reduced("aten::mean.dim", then("aten::pow.Tensor_Scalar", {t(x), i(2)}));
   const int size = then_of_row("aten::sqrt", {t(mean)});
   const int column = task.view(size, {kSide, 1}, {1, 1});
@@ -147,7 +147,7 @@ TEST_F(SpeedFloor, ANormWrittenOutReadsItsInput) {
             (LeastWork{.bytes = 2 * kMatrix}));
 }
 
-TEST_F(SpeedFloor, WhatMayCancelIsFree) {
+TEST_F(Roofline, WhatMayCancelIsFree) {
   const LeastWork written{.bytes = kRow};
   const int transposed = task.view(x, {kSide, kSide}, {1, kSide});
   task.aten(Phase::forward, "aten::t", {t(x)}, {transposed});
@@ -163,7 +163,7 @@ TEST_F(SpeedFloor, WhatMayCancelIsFree) {
 }
 
 // KernelBench's level 2, problem 80, does this: a maximum less its own mean is zero.
-TEST_F(SpeedFloor, AReductionOfOneNumberEachIsFree) {
+TEST_F(Roofline, AReductionOfOneNumberEachIsFree) {
   const int most = task.tensor({kSide, 1}), mean = task.tensor({kSide, 1}),
             nothing = task.tensor({kSide, 1});
   task.aten(Phase::forward, "aten::amax", {t(x), ints({1}), b(true)}, {most})
@@ -172,19 +172,19 @@ TEST_F(SpeedFloor, AReductionOfOneNumberEachIsFree) {
   EXPECT_EQ(work_of(nothing), (LeastWork{.bytes = kRow}));
 }
 
-TEST_F(SpeedFloor, ATensorThatShowsNumbersManyTimesCountsThemOnce) {
+TEST_F(Roofline, ATensorThatShowsNumbersManyTimesCountsThemOnce) {
   const int windows = task.view(x, {kSide, kSide}, {1, 1});
   task.aten(Phase::forward, "aten::as_strided", {t(x)}, {windows});
   EXPECT_EQ(work_of(then("aten::relu", {t(windows)})), (LeastWork{.bytes = kMatrix + kRow}));
 }
 
-TEST_F(SpeedFloor, APartOfAReductionIsFree) {
+TEST_F(Roofline, APartOfAReductionIsFree) {
   const int rows = reduced("aten::sum.dim_IntList", x), first = task.view(rows, {1}, {1});
   task.aten(Phase::forward, "aten::slice.Tensor", {t(rows), i(0), i(0), i(1)}, {first});
   EXPECT_EQ(work_of(then_of_row("aten::neg", {t(first)})), (LeastWork{.bytes = kRow}));
 }
 
-TEST_F(SpeedFloor, AWeightOfZerosLeavesNothing) {
+TEST_F(Roofline, AWeightOfZerosLeavesNothing) {
   PlanBuilder other(PlanRole::task);
   const int in = other.tensor({kSide, kSide}), weight = other.tensor({kSide}),
             out = other.tensor({kSide, kSide});
@@ -197,7 +197,7 @@ TEST_F(SpeedFloor, AWeightOfZerosLeavesNothing) {
   EXPECT_EQ(in_all(other.plan()), (LeastWork{.bytes = kMatrix}));
 }
 
-TEST_F(SpeedFloor, WorkInPlaceIsFollowedWhereItIsElementwiseAndWhole) {
+TEST_F(Roofline, WorkInPlaceIsFollowedWhereItIsElementwiseAndWhole) {
   const int sum = then("aten::add.Tensor", {t(x), t(w)});
   task.aten(Phase::forward, "aten::relu_", {t(sum)}, {sum});
   EXPECT_EQ(work_of(then("aten::sigmoid", {t(sum)})), (LeastWork{.bytes = 3 * kMatrix}));
@@ -205,7 +205,7 @@ TEST_F(SpeedFloor, WorkInPlaceIsFollowedWhereItIsElementwiseAndWhole) {
   EXPECT_EQ(work_of(sum), (LeastWork{.bytes = kMatrix})) << "what it was before is gone";
 }
 
-TEST_F(SpeedFloor, AfterAPartIsWrittenNothingIsKnown) {
+TEST_F(Roofline, AfterAPartIsWrittenNothingIsKnown) {
   const int sum = then("aten::add.Tensor", {t(x), t(w)}), half = task.view(sum, {kSide}, {1});
   task.aten(Phase::forward, "aten::select.int", {t(sum), i(0), i(0)}, {half})
       .aten(Phase::forward, "aten::relu_", {t(half)}, {half});
@@ -215,12 +215,12 @@ TEST_F(SpeedFloor, AfterAPartIsWrittenNothingIsKnown) {
   EXPECT_EQ(work_of(copy), (LeastWork{.bytes = kMatrix}));
 }
 
-TEST_F(SpeedFloor, AnInputChangedInPlaceIsReadAsItWas) {
+TEST_F(Roofline, AnInputChangedInPlaceIsReadAsItWas) {
   task.aten(Phase::forward, "aten::relu_", {t(x)}, {x});
   EXPECT_EQ(work_of(then("aten::sigmoid", {t(x)})), (LeastWork{.bytes = 2 * kMatrix}));
 }
 
-TEST_F(SpeedFloor, AnOutputThatIsAnInputCostsNothing) { EXPECT_EQ(work_of(x), LeastWork{}); }
+TEST_F(Roofline, AnOutputThatIsAnInputCostsNothing) { EXPECT_EQ(work_of(x), LeastWork{}); }
 
 // A convolution from 8 to 16 channels over 32 x 32 images. Each test sets the arguments
 // that matter to it.
@@ -261,20 +261,20 @@ Convolved convolve(const Convolving& how) {
           .output = static_cast<double>(batch * out * made * made)};
 }
 
-TEST(SpeedFloorOfConvolutions, OneOfATapIsAProduct) {
+TEST(RooflineOfConvolutions, OneOfATapIsAProduct) {
   const Convolved one = convolve({.taps = 1, .padding = 0});
   EXPECT_EQ(one.work, (LeastWork{.bytes = 4 * (one.input + one.weight + one.output),
                                  .flops = 2 * one.output * 8}));
 }
 
-TEST(SpeedFloorOfConvolutions, TapsAreFreeAndGroupsNeedTheirOwnChannels) {
+TEST(RooflineOfConvolutions, TapsAreFreeAndGroupsNeedTheirOwnChannels) {
   const Convolved three = convolve({}), grouped = convolve({.groups = 4});
   EXPECT_EQ(three.work, (LeastWork{.bytes = 4 * (three.input + three.weight + three.output),
                                    .flops = 2 * three.output * 8}));
   EXPECT_EQ(grouped.work.flops, 2 * grouped.output * 2);
 }
 
-TEST(SpeedFloorOfConvolutions, WhatNoWindowSeesNeedNotBeRead) {
+TEST(RooflineOfConvolutions, WhatNoWindowSeesNeedNotBeRead) {
   const Convolved strided = convolve({.taps = 1, .stride = 2, .padding = 0});
   EXPECT_EQ(strided.work.bytes, 4 * (strided.weight + strided.output));
   EXPECT_EQ(strided.work.flops, 2 * strided.output * 8);
@@ -285,7 +285,7 @@ TEST(SpeedFloorOfConvolutions, WhatNoWindowSeesNeedNotBeRead) {
       << "the last rows are beyond its windows";
 }
 
-TEST(SpeedFloorOfConvolutions, OutputsOfTheBiasAloneAreFree) {
+TEST(RooflineOfConvolutions, OutputsOfTheBiasAloneAreFree) {
   for (const Convolving& how :
        {Convolving{.taps = 1, .padding = 1}, Convolving{.padding = 2, .dilation = 2},
         Convolving{.taps = 2, .stride = 3, .padding = 0, .transposed = true},
@@ -295,7 +295,7 @@ TEST(SpeedFloorOfConvolutions, OutputsOfTheBiasAloneAreFree) {
   }
 }
 
-TEST(SpeedFloorOfConvolutions, ATransposedOneTakesAProductForEachInput) {
+TEST(RooflineOfConvolutions, ATransposedOneTakesAProductForEachInput) {
   const Convolved made = convolve({.stride = 2, .padding = 0, .transposed = true});
   EXPECT_EQ(made.work, (LeastWork{.bytes = 4 * (made.input + made.weight + made.output),
                                   .flops = 2 * made.input * 16}));

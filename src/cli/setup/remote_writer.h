@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/setup/author.h"
+#include "cli/setup/prompted_writer.h"
 #include "generate/api/api_config.h"
 
 namespace tritonsmith::cli {
@@ -36,11 +36,11 @@ Status find_model(ModelChoice& choice);
 
 // Opens the model, which find_model has found. `store` is the file of a remote model's answers, unless the settings name one;
 // it may be empty. Fails in one line that names the option, file or server at fault.
-Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
+Result<std::unique_ptr<OpenedWriter>> open_writer(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,
                                                   const std::filesystem::path& store);
 // The same for openai:NAME alone, with these settings in place of the choice's.
-Result<std::unique_ptr<OpenedAuthor>> open_remote_author(const std::string& model,
+Result<std::unique_ptr<OpenedWriter>> open_remote_writer(const std::string& model,
                                                          generate::ApiConfig config,
                                                          const text::PromptConfig& prompt,
                                                          const std::filesystem::path& store);

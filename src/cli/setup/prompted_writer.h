@@ -1,5 +1,6 @@
-// Author: the model that writes kernels for eval, write and quickstart, and the form of its prompts.
-// ModelAuthor is a model directory: weights, tokenizer, chat format and engine. remote_author.h has a
+// OpenedWriter: the model that writes kernels for eval, write and quickstart, and the form of its
+// prompts.
+// ModelWriter is a model directory: weights, tokenizer, chat format and engine. remote_writer.h has a
 // model behind a server.
 #pragma once
 
@@ -25,11 +26,11 @@ struct Placement {
 // --device and --precision.
 void add_placement_options(CLI::App& command, Placement& placement);
 
-class OpenedAuthor {
+class OpenedWriter {
  public:
-  virtual ~OpenedAuthor() = default;
+  virtual ~OpenedWriter() = default;
   // The writer and its prompts; refers to this object.
-  virtual eval::Author author() = 0;
+  virtual eval::PromptedWriter prompted_writer() = 0;
   // The tokens that prompt and completion may have together, where that is known.
   virtual std::optional<std::int64_t> positions() const = 0;
   // It belongs to a model directory, and is nullptr if the model has no tokens here.
@@ -37,18 +38,18 @@ class OpenedAuthor {
   virtual const text::Tokenizer* tokenizer() const { return nullptr; }
   // Returns what a completion costs by the prices of a remote model, or 0 if it has none.
   virtual double cost_of(const Usage& /*usage*/) const { return 0; }
-  // Says what the author took, and writes it into the directory unless that is empty.
+  // Says what the writer took, and writes it into the directory unless that is empty.
   virtual Status account(const std::filesystem::path& /*directory*/) { return ok(); }
 };
 
-class ModelAuthor : public OpenedAuthor {
+class ModelWriter : public OpenedWriter {
  public:
   // Fails in one line that names the directory or file at fault.
-  static Result<std::unique_ptr<ModelAuthor>> open(const std::filesystem::path& directory,
+  static Result<std::unique_ptr<ModelWriter>> open(const std::filesystem::path& directory,
                                                    const Placement& placement,
                                                    const text::PromptConfig& prompt);
 
-  eval::Author author() override;
+  eval::PromptedWriter prompted_writer() override;
   std::optional<std::int64_t> positions() const override {
     return model_.config().max_position_embeddings;
   }
@@ -56,7 +57,7 @@ class ModelAuthor : public OpenedAuthor {
   const text::Tokenizer* tokenizer() const override { return &tokenizer_; }
 
  private:
-  ModelAuthor(model::Transformer model, text::Tokenizer tokenizer, text::PromptConfig prompt);
+  ModelWriter(model::Transformer model, text::Tokenizer tokenizer, text::PromptConfig prompt);
   model::Transformer model_;
   text::Tokenizer tokenizer_;
   text::PromptConfig prompt_;

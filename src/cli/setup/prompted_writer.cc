@@ -1,4 +1,4 @@
-#include "cli/setup/author.h"
+#include "cli/setup/prompted_writer.h"
 
 #include "base/log.h"
 #include "cli/setup/shared_gpu.h"
@@ -14,7 +14,7 @@ void add_placement_options(CLI::App& command, Placement& placement) {
   add_choice(command, "--precision", placement.precision, "What a GPU computes in");
 }
 
-Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::path& directory,
+Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::filesystem::path& directory,
                                                        const Placement& placement,
                                                        const text::PromptConfig& prompt) {
   TRY_ASSIGN(const c10::Device where, model::open_device(placement.device));
@@ -25,25 +25,25 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   if (tokenizer.id_limit() > static_cast<std::size_t>(model.config().vocab_size))
     return fail("{}: tokenizer.json has {} ids, but the model's vocabulary only {}",
                 directory.string(), tokenizer.id_limit(), model.config().vocab_size);
-  std::unique_ptr<ModelAuthor> author(
-      new ModelAuthor(std::move(model), std::move(tokenizer), prompt));
+  std::unique_ptr<ModelWriter> made(
+      new ModelWriter(std::move(model), std::move(tokenizer), prompt));
   std::vector<text::Message> asked;
   if (!prompt.system.empty()) asked.push_back({text::Role::system, prompt.system});
   asked.push_back({text::Role::user, ""});
-  TRY_ASSIGN(const auto opened, text::open_checkpoint_chat(directory, author->tokenizer_, asked));
+  TRY_ASSIGN(const auto opened, text::open_checkpoint_chat(directory, made->tokenizer_, asked));
   if (!opened.difference.empty()) LOG("{}", opened.difference);
-  TRY_ASSIGN(const auto end_tokens, model::end_tokens(directory, author->model_.config()));
-  TRY_ASSIGN(auto engine, make_leased_engine(author->model_, {}, lease_of_model(placement.device)));
-  author->writer_ = std::make_unique<generate::TokenWriter>(
-      std::move(engine), generate::ChatCodec(author->tokenizer_, opened.chat, end_tokens));
-  return author;
+  TRY_ASSIGN(const auto end_tokens, model::end_tokens(directory, made->model_.config()));
+  TRY_ASSIGN(auto engine, make_leased_engine(made->model_, {}, lease_of_model(placement.device)));
+  made->writer_ = std::make_unique<generate::TokenWriter>(
+      std::move(engine), generate::ChatCodec(made->tokenizer_, opened.chat, end_tokens));
+  return made;
 }
 
-ModelAuthor::ModelAuthor(model::Transformer model, text::Tokenizer tokenizer,
+ModelWriter::ModelWriter(model::Transformer model, text::Tokenizer tokenizer,
                          text::PromptConfig prompt)
     : model_(std::move(model)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
 
-eval::Author ModelAuthor::author() {
+eval::PromptedWriter ModelWriter::prompted_writer() {
   return {.writer = *writer_,
           .prompt = [this](const Task& task) { return text::prompt_for(task, prompt_); },
           .feedback = prompt_.style};

@@ -1,4 +1,4 @@
-#include "cli/setup/remote_author.h"
+#include "cli/setup/remote_writer.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,16 +14,16 @@ namespace {
 
 constexpr const char* kDefaultUrl = "https://api.openai.com/v1";
 
-class RemoteAuthor : public OpenedAuthor {
+class RemoteWriter : public OpenedWriter {
  public:
-  RemoteAuthor(generate::ApiConfig config, std::string model, text::PromptConfig prompt,
+  RemoteWriter(generate::ApiConfig config, std::string model, text::PromptConfig prompt,
                std::unique_ptr<generate::ApiWriter> writer)
       : config_(std::move(config)),
         model_(std::move(model)),
         prompt_(std::move(prompt)),
         writer_(std::move(writer)) {}
 
-  eval::Author author() override {
+  eval::PromptedWriter prompted_writer() override {
     return {.writer = *writer_,
             .prompt = [this](const Task& task) { return text::prompt_for(task, prompt_); },
             .feedback = prompt_.style};
@@ -107,19 +107,19 @@ Status find_model(ModelChoice& choice) {
   return ok();
 }
 
-Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
+Result<std::unique_ptr<OpenedWriter>> open_writer(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,
                                                   const std::filesystem::path& store) {
   if (!is_remote(choice.name)) {
     TRY(check_no_api_options(choice));
-    TRY_ASSIGN(auto own, ModelAuthor::open(choice.directory, choice.placement, prompt));
-    return std::unique_ptr<OpenedAuthor>(std::move(own));
+    TRY_ASSIGN(auto own, ModelWriter::open(choice.directory, choice.placement, prompt));
+    return std::unique_ptr<OpenedWriter>(std::move(own));
   }
   TRY_ASSIGN(generate::ApiConfig config, api_config_of(choice));
-  return open_remote_author(choice.name, std::move(config), prompt, store);
+  return open_remote_writer(choice.name, std::move(config), prompt, store);
 }
 
-Result<std::unique_ptr<OpenedAuthor>> open_remote_author(const std::string& model,
+Result<std::unique_ptr<OpenedWriter>> open_remote_writer(const std::string& model,
                                                          generate::ApiConfig config,
                                                          const text::PromptConfig& prompt,
                                                          const std::filesystem::path& store) {
@@ -130,8 +130,8 @@ Result<std::unique_ptr<OpenedAuthor>> open_remote_author(const std::string& mode
   const std::filesystem::path answers =
       config.store.empty() ? store : std::filesystem::path(config.store);
   TRY_ASSIGN(auto writer, generate::ApiWriter::open(config, name, answers));
-  return std::unique_ptr<OpenedAuthor>(
-      std::make_unique<RemoteAuthor>(config, name, prompt, std::move(writer)));
+  return std::unique_ptr<OpenedWriter>(
+      std::make_unique<RemoteWriter>(config, name, prompt, std::move(writer)));
 }
 
 }  // namespace tritonsmith::cli

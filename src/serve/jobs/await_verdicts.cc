@@ -1,4 +1,4 @@
-#include "serve/jobs/judging.h"
+#include "serve/jobs/await_verdicts.h"
 
 #include <algorithm>
 #include <utility>
