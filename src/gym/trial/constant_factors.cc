@@ -65,13 +65,27 @@ std::vector<float> sample_of(const at::Tensor& tensor) {
   return {values, values + some.numel()};
 }
 
-bool are_alike(const std::vector<float>& one, const std::vector<float>& other) {
-  constexpr float allowed = 1e-3F;
-  float largest = 0;
-  for (const float value : one) largest = std::max(largest, std::abs(value));
+// Says whether `other` is `scale` times `one`, up to a thousandth of the largest element.
+bool are_alike(const std::vector<float>& one, const std::vector<float>& other, double scale = 1) {
+  constexpr double allowed = 1e-3;
+  double largest = 0;
+  for (const float value : one) largest = std::max(largest, std::abs(scale * value));
   return one.size() == other.size() && std::ranges::equal(one, other, [&](float a, float b) {
-           return std::abs(a - b) <= allowed * largest;
+           return std::abs(scale * a - b) <= allowed * largest;
          });
+}
+
+// Says whether `other` is `one` times any number but 0. The number is the one that fits best.
+bool are_alike_up_to_scale(const std::vector<float>& one, const std::vector<float>& other) {
+  if (one.size() != other.size()) return false;
+  double squares = 0, products = 0;
+  for (std::size_t k = 0; k < one.size(); ++k) {
+    squares += double{one[k]} * one[k];
+    products += double{one[k]} * other[k];
+  }
+  const double scale = products / squares;
+  return are_alike(one, other) ||
+         (std::isfinite(scale) && scale != 0 && are_alike(one, other, scale));
 }
 
 FactorSamples::Sampled samples_of(const plan::Plan& plan, const tensors::TensorTable& tensors) {
@@ -142,12 +156,16 @@ void ConstantFactors::note(const FactorSamples& samples) {
 }
 
 void ConstantFactors::Side::note(const FactorSamples::Sampled& samples) {
-  if (!has_begun_) same_ = samples;
+  if (!has_begun_) same_ = alike_ = samples;
   has_begun_ = true;
-  std::erase_if(same_, [&](const auto& sampled) {
-    const auto other = samples.find(sampled.first);
-    return other == samples.end() || !are_alike(sampled.second, other->second);
-  });
+  const auto keep = [&](FactorSamples::Sampled& kept, auto are) {
+    std::erase_if(kept, [&](const auto& sampled) {
+      const auto other = samples.find(sampled.first);
+      return other == samples.end() || !are(sampled.second, other->second);
+    });
+  };
+  keep(same_, [](const auto& one, const auto& other) { return are_alike(one, other); });
+  keep(alike_, are_alike_up_to_scale);
 }
 
 int ConstantFactors::Side::constant_step() const {
@@ -157,8 +175,8 @@ int ConstantFactors::Side::constant_step() const {
   unchanged = followers_of(plan_, std::move(unchanged));
   int found = -1;
   for_each_factor(plan_, [&](int step, const plan::AtenCall& call, int factor) {
-    const auto sampled = same_.find(factor);
-    if (found >= 0 || sampled == same_.end() || unchanged.contains(storage_of(plan_, factor)))
+    const auto sampled = alike_.find(factor);
+    if (found >= 0 || sampled == alike_.end() || unchanged.contains(storage_of(plan_, factor)))
       return;
     // A product with zeros is no work. An attention with zeros is a mean.
     const bool is_zero =
@@ -180,8 +198,8 @@ std::vector<Finding> ConstantFactors::findings() const {
        .line = at.line,
        .message = fmt::format(
            "forward computes {} in torch with a matrix that is the same whatever the inputs and "
-           "weights are, and the task has no such product; write this work as a kernel. Policy "
-           "open allows it",
+           "weights are, up to one number for all its elements, and the task has no such product; "
+           "write this work as a kernel. Policy open allows it",
            std::get<plan::AtenCall>(at.action).op)}};
 }
 

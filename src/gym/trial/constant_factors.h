@@ -1,7 +1,8 @@
 // Finds products with constants by their values. A matrix of ones or a triangle turns a product into
 // a mean or a running sum, which policy `fused` does not leave to PyTorch. A kernel may have written
 // the matrix, so the plan alone does not show it. A factor that is the same in every trial, but for a
-// thousandth, although inputs and weights are others, is such a constant.
+// thousandth, although inputs and weights are others, is such a constant. So is one that is the same
+// up to one number for all its elements, because a kernel may divide by that number afterwards.
 #pragma once
 
 #include <map>
@@ -35,12 +36,13 @@ class ConstantFactors {
   // Says whether forward has products that the policy limits.
   bool watches() const { return watches_; }
   void note(const FactorSamples& samples);
-  // Returns a finding if a factor was the same in two trials or more, and no factor of the task was.
-  // A factor that follows from an input or a weight which no trial changed says nothing.
+  // Returns a finding if a factor was the same up to a number in two trials or more, and no factor of
+  // the task was. A factor that follows from an input or a weight which no trial changed says nothing.
   std::vector<Finding> findings() const;
 
  private:
-  // The tensors of one plan whose samples were equal until now.
+  // The tensors of one plan whose samples were equal until now, and those whose samples were equal up
+  // to a number.
   class Side {
    public:
     explicit Side(const plan::Plan& plan) : plan_(plan) {}
@@ -50,7 +52,7 @@ class ConstantFactors {
 
    private:
     const plan::Plan& plan_;
-    FactorSamples::Sampled same_;
+    FactorSamples::Sampled same_, alike_;
     bool has_begun_ = false;
   };
 

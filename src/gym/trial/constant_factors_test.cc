@@ -46,6 +46,28 @@ TEST(ConstantFactors, AreTheSameInEachTrial) {
   EXPECT_EQ(findings_of(candidate, {1, 0, 1, 1}, {1, 0, 1, 1}, {5, 6, 7, 8}, Policy::open), 0U);
 }
 
+TEST(ConstantFactors, MayBeScaledInEachTrial) {
+  const plan::Plan candidate = product_with("aten::empty_like");
+  for (const float scale : {0x1p-20F, 0.5F, 3.0F, 0x1p20F, -1.0F})
+    EXPECT_EQ(findings_of(candidate, {1, 0, -1, 1}, {scale, 0, -scale, scale}), 1U) << scale;
+  EXPECT_EQ(findings_of(candidate, {1, 0, -1, 1}, {2, 0, -2, 1.9F}), 0U);
+  EXPECT_EQ(findings_of(candidate, {1, 0, -1, 1}, {0, 0, 0, 0}), 0U) << "a number but 0";
+}
+
+TEST(ConstantFactors, MayFollowFromAnInputThatIsScaled) {
+  const plan::Plan candidate = product_with("aten::relu"), task = product_with("aten::relu");
+  const auto findings = [&](const std::vector<float>& other_of_task) {
+    ConstantFactors factors(candidate, task, Policy::fused);
+    const std::vector<float> x = {1, 2, 3, 4};
+    factors.note({.candidate = {{kInput, x}, {kFactor, x}}, .reference = {{kFactor, x}}});
+    factors.note({.candidate = {{kInput, {2, 4, 6, 8}}, {kFactor, {2, 4, 6, 8}}},
+                  .reference = {{kFactor, other_of_task}}});
+    return factors.findings().size();
+  };
+  EXPECT_EQ(findings({2, 4, 6, 9}), 1U) << "an input that is scaled has changed";
+  EXPECT_EQ(findings({3, 6, 9, 12}), 0U) << "the task has such a product, too";
+}
+
 TEST(ConstantFactors, OfZerosMatterInAnAttentionOnly) {
   EXPECT_EQ(findings_of(product_with("aten::empty_like"), {0, 0, 0, 0}, {0, 0, 0, 0}), 0U);
   EXPECT_EQ(findings_of(product_with("aten::empty_like", "aten::scaled_dot_product_attention"),

@@ -1,6 +1,6 @@
-// Awaits verdicts for doors whose clients wait for them. A job's name follows from its content, so a
-// request that comes again finds the jobs of the first: none is judged twice. Any thread; a call
-// waits until its deadline at most.
+// Awaits verdicts for doors whose clients wait for them. A job's name follows from its content. So a
+// request that comes again finds the jobs of the first, and none is judged twice. Any thread may
+// call it. A call waits until its deadline at most.
 #pragma once
 
 #include <span>
