@@ -63,19 +63,23 @@ bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
   });
 }
 
-// An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
+// An input that is not random may be sorted or hold widths, so it keeps its order and its signs. One
+// factor for all elements leaves a table what a formula gives, so one trial bends it instead.
 InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   const bool is_boolean = tensor.scalar_type() == at::kBool;
   const bool thins = kind == Perturbation::sparse;
   if ((kind != Perturbation::scaled && !thins) || (is_boolean && !thins)) return {};
-  if (tensor.is_complex()) return {.factor = any_factor(rng)};
+  const InputChange bent{.seed = rng.next_u64(), .pattern = pattern::Bent{}};
+  if (tensor.is_complex()) return thins ? InputChange{.factor = any_factor(rng)} : bent;
   const bool has_one_value = holds_one_value(tensor);
   const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
   if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
     return {.seed = rng.next_u64(), .pattern = pattern::Flips{}};
   if (has_one_value && is_nothing == thins)
     return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
-  return {.factor = any_factor(rng)};
+  if (has_one_value || is_mask(tensor)) return {.factor = any_factor(rng)};
+  if (!thins) return bent;
+  return {.factor = holds_whole_values(tensor) ? whole_factor(rng) : any_factor(rng)};
 }
 
 // The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their

@@ -22,6 +22,10 @@ bool holds_whole_numbers(const at::Tensor& tensor) {
   return c10::isIntegralType(tensor.scalar_type(), false);
 }
 
+bool holds_whole_values(const at::Tensor& tensor) {
+  return tensor.eq(tensor.floor()).all().item<bool>();
+}
+
 bool is_changeable(const at::Tensor& tensor) {
   return tensor.defined() && tensor.numel() > 0 &&
          (tensor.is_complex() || holds_whole_numbers(tensor) || tensor.scalar_type() == at::kBool ||

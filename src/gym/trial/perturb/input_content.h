@@ -17,6 +17,9 @@ bool hides(const at::Tensor& tensor);
 
 bool holds_whole_numbers(const at::Tensor& tensor);
 
+// True if floating-point elements are whole numbers, such as positions.
+bool holds_whole_values(const at::Tensor& tensor);
+
 // True if a trial may change the tensor's elements at all.
 bool is_changeable(const at::Tensor& tensor);
 
