@@ -113,7 +113,12 @@ struct Whole {
   std::int64_t growth = 0;
   std::vector<std::int64_t> sizes =
       {};  // of other inputs: a sum or the last number may have to be one
-  std::vector<std::int64_t> of_python = {};  // numbers that Python holds, such as a largest length
+  std::vector<std::int64_t> products = {};  // of neighbouring sizes
+  // Numbers that Python or another list holds, such as a largest length.
+  std::vector<std::int64_t> held = {};
+  bool overwrites = false;  // forward writes at indices, so parts of different lengths may overlap
+  bool beside_marks = false;    // another list has negative marks, to which no number may lead
+  bool beside_offsets = false;  // another list rises too, as starts beside ends do
 };
 // Changes a list of numbers, which stays sorted if it was. Equal steps become unequal.
 struct Listed {};

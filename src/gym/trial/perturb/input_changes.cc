@@ -13,6 +13,7 @@
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/trial/perturb/input_content.h"
 #include "gym/trial/perturb/large_rows.h"
+#include "gym/trial/perturb/lists_beside.h"
 #include "gym/trial/perturb/met_inputs.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
@@ -400,10 +401,13 @@ InputChange InputChanges::whole_numbers(Perturbation kind, int input,
     whole.growth = little;
   else if (const auto size = plan::analysis::indices_named_by(task_, input))
     whole.growth = std::max<std::int64_t>(0, *size - 1 - tensor.max().item<std::int64_t>());
-  whole.of_python = plan::analysis::numbers_of_python(task_);
-  for (const int other : inputs_)
-    if (other != input)
-      for (const std::int64_t size : tensor_of(task_, other).shape) whole.sizes.push_back(size);
+  whole.overwrites = facts_.overwrites_at_indices;
+  ListOfTask list{.task = task_, .inputs = inputs_, .input = input};
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    if (ways_[k] == Way::never_drawn &&
+        plan::analysis::holds_whole_numbers(tensor_of(task_, inputs_[k]).dtype))
+      list.lists.push_back(inputs_[k]);
+  add_others(list, tensors, whole);
   return {.seed = rng.next_u64(), .pattern = std::move(whole)};
 }
 
