@@ -113,10 +113,18 @@ struct Whole {
   std::int64_t growth = 0;
   std::vector<std::int64_t> sizes =
       {};  // of other inputs: a sum or the last number may have to be one
-  std::vector<std::int64_t> of_python = {};  // numbers that Python holds, such as a largest length
+  std::vector<std::int64_t> products = {};  // of neighbouring sizes
+  // Numbers that Python or another list holds, such as a largest length.
+  std::vector<std::int64_t> held = {};
+  bool overwrites = false;  // forward writes at indices, so parts of different lengths may overlap
+  bool beside_marks = false;    // another list has negative marks, to which no number may lead
+  bool beside_offsets = false;  // another list rises too, as starts beside ends do
 };
-// Changes a list of numbers, which stays sorted if it was.
+// Changes a list of numbers, which stays sorted if it was. Equal steps become unequal.
 struct Listed {};
+// Bends a table that no generator drew by one secret, strictly increasing function of the sizes, so
+// that signs, zeros, order and equal elements stay.
+struct Bent {};
 // Multiplies rows by `factors` in turn, so that an epsilon counts in them.
 struct SmallRows {
   std::vector<double> factors = {};
@@ -136,7 +144,7 @@ using Pattern = std::variant<std::monostate, pattern::Uneven, pattern::Ragged, p
                              pattern::Near, pattern::NearAll, pattern::Ties, pattern::Numbers,
                              pattern::Grid, pattern::ScaledTies, pattern::Close, pattern::Truths,
                              pattern::Ends, pattern::Specials, pattern::Whole, pattern::Listed,
-                             pattern::SmallRows, pattern::LargeRows>;
+                             pattern::Bent, pattern::SmallRows, pattern::LargeRows>;
 
 // The change has three steps. First the pattern changes single elements, rows and slices. Then a
 // random share `kept` of the elements stays as it is, and the others are multiplied by `rest`. Then x

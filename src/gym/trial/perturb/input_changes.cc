@@ -13,6 +13,7 @@
 #include "gym/plan/analysis/whole_inputs.h"
 #include "gym/trial/perturb/input_content.h"
 #include "gym/trial/perturb/large_rows.h"
+#include "gym/trial/perturb/lists_beside.h"
 #include "gym/trial/perturb/met_inputs.h"
 #include "gym/trial/perturb/number_changes.h"
 #include "gym/trial/perturb/patterns.h"
@@ -63,19 +64,23 @@ bool is_drawn_within_bounds(const std::vector<InputDraw>& draws, int input) {
   });
 }
 
-// An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
+// An input that is not random may be sorted or hold widths, so it keeps its order and its signs. One
+// factor for all elements leaves a table what a formula gives, so one trial bends it instead.
 InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) {
   const bool is_boolean = tensor.scalar_type() == at::kBool;
   const bool thins = kind == Perturbation::sparse;
   if ((kind != Perturbation::scaled && !thins) || (is_boolean && !thins)) return {};
-  if (tensor.is_complex()) return {.factor = any_factor(rng)};
+  const InputChange bent{.seed = rng.next_u64(), .pattern = pattern::Bent{}};
+  if (tensor.is_complex()) return thins ? InputChange{.factor = any_factor(rng)} : bent;
   const bool has_one_value = holds_one_value(tensor);
   const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
   if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
     return {.seed = rng.next_u64(), .pattern = pattern::Flips{}};
   if (has_one_value && is_nothing == thins)
     return {.seed = rng.next_u64(), .pattern = pattern::Noise{}};
-  return {.factor = any_factor(rng)};
+  if (has_one_value || is_mask(tensor)) return {.factor = any_factor(rng)};
+  if (!thins) return bent;
+  return {.factor = holds_whole_values(tensor) ? whole_factor(rng) : any_factor(rng)};
 }
 
 // The bounds are sizes of elements. Float16 holds no larger ones than its limit, and none of their
@@ -396,10 +401,13 @@ InputChange InputChanges::whole_numbers(Perturbation kind, int input,
     whole.growth = little;
   else if (const auto size = plan::analysis::indices_named_by(task_, input))
     whole.growth = std::max<std::int64_t>(0, *size - 1 - tensor.max().item<std::int64_t>());
-  whole.of_python = plan::analysis::numbers_of_python(task_);
-  for (const int other : inputs_)
-    if (other != input)
-      for (const std::int64_t size : tensor_of(task_, other).shape) whole.sizes.push_back(size);
+  whole.overwrites = facts_.overwrites_at_indices;
+  ListOfTask list{.task = task_, .inputs = inputs_, .input = input};
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    if (ways_[k] == Way::never_drawn &&
+        plan::analysis::holds_whole_numbers(tensor_of(task_, inputs_[k]).dtype))
+      list.lists.push_back(inputs_[k]);
+  add_others(list, tensors, whole);
   return {.seed = rng.next_u64(), .pattern = std::move(whole)};
 }
 

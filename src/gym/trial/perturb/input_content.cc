@@ -22,6 +22,18 @@ bool holds_whole_numbers(const at::Tensor& tensor) {
   return c10::isIntegralType(tensor.scalar_type(), false);
 }
 
+bool holds_whole_values(const at::Tensor& tensor) {
+  return tensor.eq(tensor.floor()).all().item<bool>();
+}
+
+bool has_marks(const at::Tensor& numbers) {
+  const at::Tensor all = numbers.reshape({-1}), is_below = all.lt(0);
+  const at::Tensor below = all.masked_select(is_below);
+  if (below.numel() == 0 || below.numel() == all.numel()) return false;
+  return holds_one_value(below) && !holds_one_value(all.masked_select(is_below.logical_not())) &&
+         !all.diff().gt(0).all().item<bool>();
+}
+
 bool is_changeable(const at::Tensor& tensor) {
   return tensor.defined() && tensor.numel() > 0 &&
          (tensor.is_complex() || holds_whole_numbers(tensor) || tensor.scalar_type() == at::kBool ||

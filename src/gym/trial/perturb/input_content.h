@@ -17,6 +17,13 @@ bool hides(const at::Tensor& tensor);
 
 bool holds_whole_numbers(const at::Tensor& tensor);
 
+// True if floating-point elements are whole numbers, such as positions.
+bool holds_whole_values(const at::Tensor& tensor);
+
+// True if one negative number stands among several others, such as the -1 of a page that is not there.
+// Two numbers in all may be signs, and in a steadily rising list it is a number like the others.
+bool has_marks(const at::Tensor& numbers);
+
 // True if a trial may change the tensor's elements at all.
 bool is_changeable(const at::Tensor& tensor);
 

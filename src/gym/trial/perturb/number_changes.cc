@@ -110,6 +110,8 @@ device::Pattern pattern_of_whole(Perturbation kind, const InputDraw& draw, const
 
 double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
 
+double whole_factor(Rng& rng) { return static_cast<double>(2 + rng.below(2)); }
+
 InputChange signed_factor(Rng& rng) {
   const double factor = any_factor(rng);
   return {.factor = rng.below(2) == 0 ? -factor : factor};

@@ -14,7 +14,8 @@
 
 namespace tritonsmith::gym::trial {
 
-double any_factor(Rng& rng);  // 0.5 to 3
+double any_factor(Rng& rng);    // 0.5 to 3
+double whole_factor(Rng& rng);  // 2 or 3
 device::InputChange signed_factor(Rng& rng);
 // Most elements become zero.
 device::InputChange sparse(Rng& rng);

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "gym/tensors/scalar_type.h"
+#include "gym/trial/perturb/bent_sizes.h"
 #include "gym/trial/perturb/element_moves.h"
 #include "gym/trial/perturb/large_rows.h"
 #include "gym/trial/perturb/named_elements.h"
@@ -266,12 +267,16 @@ void put_neighbours(at::Tensor& tensor) {
 }
 
 // Each number changes by a factor of its own, or, in a sorted list, the steps come in the opposite
-// order.
-void change_listed(at::Tensor& tensor) {
+// order. If the steps are nearly the same in both orders, the list is bent.
+void change_listed(at::Tensor& tensor, std::uint64_t seed) {
+  constexpr double little = 0.02;
   at::Tensor all = tensor.view({-1});
   const at::Tensor steps = all.diff();
   if (steps.ge(0).all().item<bool>()) {
     const at::Tensor reversed = at::cat({all.narrow(0, 0, 1), steps.flip(0)}).cumsum(0);
+    const at::Tensor range = all[all.numel() - 1] - all[0];
+    if ((reversed - all).abs().max().le(range * little).item<bool>())
+      return bend_sizes(tensor, seed);
     all.narrow(0, 1, all.numel() - 1).copy_(reversed.narrow(0, 1, all.numel() - 1));
   } else {
     all.mul_(chance_like(all).mul_(0.6).add_(0.7).to(all.scalar_type()));
@@ -378,7 +383,8 @@ struct Applier {
   void operator()(const pattern::Ends& ends) const { NamedElements(tensor, ends, seed).move(); }
   void operator()(const pattern::Specials& specials) const { put_specials(tensor, specials, seed); }
   void operator()(const pattern::Whole& whole) const { change_whole_numbers(tensor, whole, seed); }
-  void operator()(const pattern::Listed&) const { change_listed(tensor); }
+  void operator()(const pattern::Listed&) const { change_listed(tensor, seed); }
+  void operator()(const pattern::Bent&) const { bend_sizes(tensor, seed); }
   void operator()(const pattern::SmallRows& small) const { make_rows_small(tensor, small); }
   void operator()(const pattern::LargeRows& large) const { make_rows_large(tensor, large, seed); }
 };

@@ -146,8 +146,6 @@ TEST(WholeInputs, PositionsAndLengthsAreReversed) {
 
 TEST(WholeInputs, OffsetsStaySortedAndKeepTheirLengths) {
   EXPECT_EQ(changed_whole({0, 7, 10, 64}), (Whole{0, 54, 57, 64}));
-  EXPECT_EQ(changed_whole({0, 16, 32, 48}), (Whole{0, 16, 32, 48}))
-      << "of a length that nobody names";
 }
 
 // Steps of offsets are lengths of parts of another input, which has 48 elements.
@@ -162,8 +160,76 @@ TEST(WholeInputs, EqualStepsBecomeUnequalAndNoneZero) {
 }
 
 TEST(WholeInputs, EqualStepsStayIfPythonHoldsTheirLength) {
-  EXPECT_EQ(changed_whole({0, 16, 32, 48}, 0, {.sizes = {48}, .of_python = {16}}),
+  EXPECT_EQ(changed_whole({0, 16, 32, 48}, 0, {.sizes = {48}, .held = {16}}),
             (Whole{0, 16, 32, 48}));
+}
+
+// Another input has more elements than the last number says, and nobody says how long a part may be.
+TEST(WholeInputs, EqualStepsWithRoomBehindThemBecomeShorterAndNoneLonger) {
+  for (const Whole& before :
+       {Whole{0, 32, 64, 96, 128}, Whole{0, 2, 4, 6, 8, 10}, Whole{5, 12, 19}})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Whole now = changed_whole(before, seed, {.sizes = {150, 4}});
+      const std::int64_t step = before[1] - before[0];
+      EXPECT_EQ(now.front(), before.front());
+      std::int64_t shortest = step, longest = 0;
+      for (std::size_t k = 1; k < now.size(); ++k) {
+        shortest = std::min(shortest, now[k] - now[k - 1]);
+        longest = std::max(longest, now[k] - now[k - 1]);
+        if (step == 32) {
+          EXPECT_EQ(now[k] % 16, 0) << "parts stay aligned";
+        }
+      }
+      EXPECT_EQ(longest, step);
+      EXPECT_LT(shortest, step);
+      EXPECT_GT(shortest, 0);
+    }
+}
+
+TEST(WholeInputs, EqualStepsStayIfPartsMayNotOverlapOrEndElsewhere) {
+  const Whole before = {0, 32, 64, 96};
+  EXPECT_EQ(changed_whole(before, 1, {.overwrites = true}), before);
+  EXPECT_EQ(changed_whole(before, 1, {.products = {96}}), before);
+  EXPECT_EQ(changed_whole(before, 1, {.held = {96}}), before);
+  EXPECT_EQ(changed_whole(before, 1, {.beside_offsets = true}), before) << "starts beside ends";
+  EXPECT_EQ(changed_whole(before, 1, {.sizes = {128}}), before) << "the last part would grow";
+  EXPECT_EQ(changed_whole({32, 64, 96}, 1, {.sizes = {96}}), (Whole{32, 64, 96})) << "ends alone";
+}
+
+// Their table depends on distances, and still does.
+TEST(WholeInputs, NegativeNumbersOfManySizesAreNoMarks) {
+  const at::Tensor place = at::arange(8, at::kLong), apart = place.unsqueeze(1) - place;
+  EXPECT_TRUE(changed({.pattern = pattern::Whole{}}, apart.clone()).equal(-apart));
+}
+
+TEST(WholeInputs, NegativeNumbersAmongOthersKeepTheirPositions) {
+  EXPECT_EQ(changed_whole({3, 1, 7, 2, 5, 0, -1, -1, 8, 9, 10, -1}),
+            (Whole{10, 9, 8, 0, 5, 2, -1, -1, 7, 1, 3, -1}));
+  EXPECT_EQ(changed_whole({0, 0, 1, 1, 1, -1, -1}), (Whole{0, 0, 0, 1, 1, -1, -1}))
+      << "sorted groups stay sorted";
+  EXPECT_EQ(changed_whole({1, 1, -1}), (Whole{-1, 1, 1})) << "they are signs";
+  EXPECT_EQ(changed_whole({-10, -3, 0, 50}), (Whole{-10, 40, 43, 50})) << "they are numbers";
+}
+
+TEST(WholeInputs, MarksOfEqualRowsKeepTheirColumns) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor row = at::tensor({6, 5, 4, -1, 9, -1}, at::kLong);
+    const at::Tensor now = changed({.seed = seed, .pattern = pattern::Whole{}}, row.repeat({4, 1}));
+    EXPECT_TRUE(now.lt(0).eq(row.lt(0)).all().item<bool>());
+    EXPECT_FALSE(at::equal(now, row.repeat({4, 1})));
+  }
+}
+
+// Lengths beside a table with marks: a longer one would reach a mark.
+TEST(WholeInputs, BesideMarksNoNumberGrows) {
+  const pattern::Whole whole{.growth = 3, .sizes = {48, 4}, .beside_marks = true};
+  for (const Whole& before : {Whole{30, 11, 24}, Whole{11, 24, 30}, Whole{1, 2, 3},
+                              Whole{12, 12, 12, 12}, Whole{0, 16, 32, 48}, Whole{1, 1, 1}})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Whole now = changed_whole(before, seed, whole);
+      for (std::size_t k = 0; k < now.size(); ++k) EXPECT_LE(now[k], before[k]);
+    }
+  EXPECT_EQ(changed_whole({30, 11, 24}, 0, whole), (Whole{24, 11, 24}));
 }
 
 TEST(WholeInputs, GroupsOfEqualSizesGetOtherSizesAndNoneIsEmpty) {
