@@ -107,6 +107,21 @@ class OpenAiPackage(unittest.TestCase):
         done = self.client.completions.create(model="tiny", prompt=["def f(", [1, 2, 3]], max_tokens=5, logprobs=1)
         self.assertEqual([len(each.logprobs.token_logprobs) for each in done.choices], [5, 5])
 
+    def test_takes_what_an_agent_sends_and_answers_in_text(self):
+        tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object", "properties": {}}}}
+        called = {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}
+        messages = [*HELLO, called, {"role": "tool", "tool_call_id": "1", "content": "text"}]
+        choice = self.chat(messages=messages, tools=[tool], tool_choice="auto", parallel_tool_calls=True, store=False,
+                           metadata={"a": "b"}, user="me", reasoning_effort="low", response_format={"type": "text"},
+                           seed=3).choices[0]
+        self.assertTrue(choice.message.content)
+        self.assertIsNone(choice.message.tool_calls)
+        with self.assertRaisesRegex(openai.BadRequestError, "must be auto or none"):
+            self.chat(tools=[tool], tool_choice="required")
+        with self.assertRaisesRegex(openai.BadRequestError, "ask for JSON in a message"):
+            self.chat(response_format={"type": "json_object"})
+
     def test_a_text_ends_before_its_stop_string(self):
         text = self.chat(seed=3).choices[0].message.content
         stop = text[3]

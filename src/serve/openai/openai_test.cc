@@ -47,18 +47,73 @@ TEST(ParseChatCall, RefusesWhatItCannotHonourAndNamesTheMember) {
       {"max_tokens", "0"},
       {"seed", "1.5"},
       {"stream", "\"yes\""},
-      {"tools", R"([{"type": "function"}])"},
+      {"tools", "7"},
+      {"tool_choice", "\"required\""},
+      {"tool_choice", R"({"type": "function", "function": {"name": "read"}})"},
+      {"function_call", R"({"name": "read"})"},
+      {"logit_bias", R"({"7": 1})"},
       {"presence_penalty", "1"},
       {"top_logprobs", "3"},
-      {"response_format", R"({"type": "json"})"}};
+      {"response_format", R"({"type": "json_object"})"},
+      {"response_format", R"({"type": 7})"},
+      {"response_format", "\"text\""}};
   for (const auto& [name, value] : wrong)
     EXPECT_EQ(parameter_refused(fmt::format(R"(, "{}": {})", name, value)), name);
+}
+
+TEST(ParseChatCall, TakesWhatTheAgentModesOfEditorsSend) {
+  const auto call = parse_chat_call(
+      chat_body(R"(, "tools": [{"type": "function", "function": {"name": "read_file"}}],
+          "tool_choice": "auto", "parallel_tool_calls": true, "stream_options": {"include_usage": true},
+          "store": false, "metadata": {"editor": "e"}, "user": "u", "reasoning_effort": "low",
+          "service_tier": "auto", "verbosity": "low", "safety_identifier": "s", "prompt_cache_key": "k",
+          "logit_bias": {}, "response_format": {"type": "text"})"),
+      {});
+  ASSERT_TRUE(call.has_value()) << call.error().message;
+  EXPECT_EQ(call->messages, (std::vector<text::Message>{{text::Role::user, "hello"}}));
+  EXPECT_TRUE(parse_chat_call(chat_body(R"(, "tools": null, "tool_choice": "none")"), {}));
+}
+
+TEST(ParseChatCall, TurnsCallsOfToolsAndTheirResultsIntoText) {
+  const auto call = parse_chat_call(R"({"model": "m", "messages": [
+      {"role": "user", "content": "compare"},
+      {"role": "assistant", "content": null, "tool_calls": [
+          {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a\"}"}},
+          {"id": "2", "type": "function", "function": {"name": "list", "arguments": "no JSON"}}]},
+      {"role": "tool", "tool_call_id": "1", "content": "one"},
+      {"role": "tool", "tool_call_id": "2", "content": [{"type": "text", "text": "two"}]},
+      {"role": "assistant", "content": "Hm.", "function_call": {"name": "list", "arguments": ""}},
+      {"role": "function", "name": "list", "content": null}]})",
+                                    {});
+  ASSERT_TRUE(call.has_value()) << call.error().message;
+  using text::Role;
+  EXPECT_EQ(call->messages,
+            (std::vector<text::Message>{
+                {Role::user, "compare"},
+                {Role::assistant,
+                 "<tool_call>\n{\"arguments\":{\"path\":\"a\"},\"name\":\"read\"}\n</tool_call>\n"
+                 "<tool_call>\n{\"arguments\":\"no JSON\",\"name\":\"list\"}\n</tool_call>"},
+                {Role::user,
+                 "<tool_response>\none\n</tool_response>\n<tool_response>\ntwo\n</tool_response>"},
+                {Role::assistant,
+                 "Hm.\n<tool_call>\n{\"arguments\":\"\",\"name\":\"list\"}\n</tool_call>"},
+                {Role::user, "<tool_response>\n\n</tool_response>"}}));
+}
+
+TEST(ParseChatCall, SaysWhatToDoInsteadOfAskingForJson) {
+  const auto call =
+      parse_chat_call(chat_body(R"(, "response_format": {"type": "json_object"})"), {});
+  ASSERT_FALSE(call.has_value());
+  EXPECT_NE(call.error().message.find("ask for JSON in a message"), std::string::npos);
 }
 
 TEST(ParseChatCall, RefusesBodiesAndMessagesThatAreNone) {
   for (const char* body :
        {"", "[]", R"({"model": "m"})", R"({"model": "m", "messages": []})",
-        R"({"model": "m", "messages": [{"role": "tool", "content": "x"}]})",
+        R"({"model": "m", "messages": [{"role": "robot", "content": "x"}]})",
+        R"({"model": "m", "messages": [{"role": "user", "content": null}]})",
+        R"({"model": "m", "messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]},
+                                       {"role": "user", "content": "x"}]})",
         R"({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
         R"({"model": "m", "messages": [{"role": "assistant", "content": "x"}]})"})
     EXPECT_FALSE(parse_chat_call(body, {}).has_value()) << body;
