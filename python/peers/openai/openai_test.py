@@ -84,7 +84,12 @@ class OpenAiPackage(unittest.TestCase):
         return self.client.chat.completions.create(**{"model": "tiny", "messages": HELLO, "max_tokens": 8, **settings})
 
     def test_lists_the_models(self):
-        self.assertEqual([model.id for model in self.client.models.list()], ["tiny", "tiny-verified"])
+        listed = list(self.client.models.list())
+        self.assertEqual([model.id for model in listed], ["tiny", "tiny-verified"])
+        for model in listed:
+            self.assertEqual(self.client.models.retrieve(model.id).max_model_len, model.max_model_len)
+        with self.assertRaises(openai.NotFoundError):
+            self.client.models.retrieve("other")
 
     def test_a_seed_decides_every_choice_and_the_stream_is_the_same_text(self):
         whole = self.chat(seed=3, n=2)

@@ -137,15 +137,16 @@ Json usage_part(const ReplyHead& head, const Usage& usage) {
 
 std::string event_text(const Json& json) { return "data: " + to_line(json) + "\n\n"; }
 
+Json model_reply(const ModelEntry& model, std::int64_t created) {
+  Json json = {
+      {"id", model.name}, {"object", "model"}, {"created", created}, {"owned_by", "tritonsmith"}};
+  if (model.context_length > 0) json["max_model_len"] = model.context_length;
+  return json;
+}
+
 Json models_reply(const std::vector<ModelEntry>& models, std::int64_t created) {
   Json data = Json::array();
-  for (const ModelEntry& each : models) {
-    data.push_back({{"id", each.name},
-                    {"object", "model"},
-                    {"created", created},
-                    {"owned_by", "tritonsmith"}});
-    if (each.context_length > 0) data.back()["max_model_len"] = each.context_length;
-  }
+  for (const ModelEntry& each : models) data.push_back(model_reply(each, created));
   return {{"object", "list"}, {"data", std::move(data)}};
 }
 

@@ -50,5 +50,7 @@ struct ModelEntry {
   std::int64_t context_length = 0;  // 0: unknown
 };
 Json models_reply(const std::vector<ModelEntry>& models, std::int64_t created);
+// The reply of /v1/models/NAME.
+Json model_reply(const ModelEntry& model, std::int64_t created);
 
 }  // namespace tritonsmith::serve::openai
