@@ -109,6 +109,8 @@ class OpenAiPackage(unittest.TestCase):
         self.assertEqual(b"".join(bytes(each.bytes) for each in chat.logprobs.content).decode(errors="replace"),
                          chat.message.content)
         self.assertTrue(all(each.logprob < 0 for each in chat.logprobs.content))
+        parts = [part.choices[0] for part in self.chat(seed=3, logprobs=True, stream=True) if part.choices]
+        self.assertEqual([each for part in parts if part.logprobs for each in part.logprobs.content], chat.logprobs.content)
         done = self.client.completions.create(model="tiny", prompt=["def f(", [1, 2, 3]], max_tokens=5, logprobs=1)
         self.assertEqual([len(each.logprobs.token_logprobs) for each in done.choices], [5, 5])
 

@@ -4,6 +4,7 @@
 #include "serve/openai/call.h"
 #include "serve/openai/model_reply.h"
 #include "serve/openai/stop_cutter.h"
+#include "serve/openai/testing/stepping_engine.h"
 #include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::serve::openai {
@@ -263,44 +264,6 @@ TEST(SharedModel, AWriterThatRecoversIsTriedAgain) {
   const auto written = other->next_by(Deadline::after(Milliseconds(30)));
   EXPECT_TRUE(written.has_value());
 }
-
-// Gives each request the same tokens, one a step.
-class SteppingEngine : public generate::TokenEngine {
- public:
-  SteppingEngine(std::vector<TokenId> answer, std::atomic<int>& interruptions)
-      : answer_(std::move(answer)), interruptions_(interruptions) {}
-  Status submit(generate::GenerationRequest request) override {
-    Completion completion{.prompt = request.prompt};
-    pending_.push_back({.request = std::move(request), .completion = std::move(completion)});
-    return ok();
-  }
-  Result<std::optional<generate::Generated>> next_by(Deadline) override {
-    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
-      auto& tokens = at->completion.tokens;
-      tokens.push_back(answer_[tokens.size()]);
-      const auto& is_complete = at->request.is_complete;
-      if (tokens.size() < answer_.size() && !(is_complete && is_complete(tokens))) continue;
-      generate::Generated generated{.id = at->request.id, .completion = std::move(at->completion)};
-      pending_.erase(at);
-      return std::optional(std::move(generated));
-    }
-    return std::optional<generate::Generated>();
-  }
-  void cancel(std::uint64_t id) override {
-    std::erase_if(pending_, [id](const PendingRequest& each) { return each.request.id == id; });
-  }
-  void interrupt() override { ++interruptions_; }
-  std::int64_t max_length() const override { return 60; }
-
- private:
-  struct PendingRequest {
-    generate::GenerationRequest request;
-    Completion completion = {};
-  };
-  std::vector<TokenId> answer_;
-  std::atomic<int>& interruptions_;
-  std::vector<PendingRequest> pending_;
-};
 
 TEST(SharedModel, TurnsTokensIntoTextForItsClients) {
   const text::Tokenizer tokenizer = text::small_tokenizer();
