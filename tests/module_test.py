@@ -335,6 +335,14 @@ class Modules(unittest.TestCase):
         self.assertIn("no Python that can be recorded ran, and the command was stopped after 1 s", done.stderr)
         self.refused(self.run_program("capture", "--", "empty.py"), "type `-- python empty.py ...`")
         self.refused(self.run_program("capture", "--out", "right.py", "--", sys.executable, "empty.py"), "holds something else")
+        self.assertNotIn("because it stands after --", done.stderr)
+        misplaced = (sys.executable, "-I", "empty.py", "--module", "Block", "--out=x", "--steps", "2")
+        done = self.run_program("capture", "--", *misplaced)
+        self.assertIn("your script gets --module, because it stands after --; if you mean capture's --module, put it before --",
+                      done.stderr)
+        self.assertIn("your script gets --out, because", done.stderr)
+        done = self.run_program("capture", "--out", "x.json", "--module", "Block", "--", *misplaced)
+        self.assertNotIn("because it stands after --", done.stderr)
         done = self.run_program("capture", "--module", "Blok", "--", sys.executable, "run.py", "--width", "64")
         self.assertIn("the command called no Blok; did you mean Block?", done.stderr)
 

@@ -141,6 +141,24 @@ TEST(Config, ItsOwnRecordReadsBackTheSame) {
   EXPECT_EQ(toml_from_settings(settings_of(*again)), record);
 }
 
+TEST(Config, ReadsEveryWholeNumberOfItsType) {
+  struct Seeded {
+    std::uint64_t seed = 1;
+    std::int64_t offset = 1;
+    static Fields<Seeded> fields() {
+      return {field("seed", &Seeded::seed, ""), field("offset", &Seeded::offset, "")};
+    }
+  };
+  Seeded config;
+  ASSERT_TRUE(apply_settings(config, {{"seed", UINT64_MAX}, {"offset", INT64_MIN}}, "t"));
+  EXPECT_EQ(config.seed, UINT64_MAX);
+  EXPECT_EQ(config.offset, INT64_MIN);
+  EXPECT_EQ(apply_settings(config, {{"offset", UINT64_MAX}}, "t").error().message,
+            "t: offset: 18446744073709551615 is out of range");
+  EXPECT_EQ(apply_settings(config, {{"seed", -1}}, "t").error().message,
+            "t: seed: -1 is out of range");
+}
+
 TEST(Rng, GivesTheSameDrawsForTheSameNameAndOthersForOthers) {
   Rng a(1, "sampling", 2), b(1, "sampling", 2), c(1, "sampling", 3);
   const auto first = a.next_u64();

@@ -116,10 +116,13 @@ double strangeness(std::string_view wanted, std::string_view known) {
 template <typename Integer>
 Status read_integer(const Json& json, Integer& out) {
   if (!json.is_number_integer()) return fail("must be a whole number");
-  const auto value = json.get<std::int64_t>();
-  if (!std::in_range<Integer>(value)) return fail("{} is out of range", value);
-  out = static_cast<Integer>(value);
-  return ok();
+  const auto read = [&out](auto value) -> Status {
+    if (!std::in_range<Integer>(value)) return fail("{} is out of range", value);
+    out = static_cast<Integer>(value);
+    return ok();
+  };
+  return json.is_number_unsigned() ? read(json.get<std::uint64_t>())
+                                   : read(json.get<std::int64_t>());
 }
 
 }  // namespace

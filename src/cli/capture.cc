@@ -152,6 +152,20 @@ void show_capture(const std::vector<CapturedModule>& all, const CaptureOptions& 
   show_next(all, options.out);
 }
 
+// Returns the options that the command gets, and that capture has, too. An option with which capture
+// was also called is certainly the command's own.
+std::vector<std::string> shared_options(const CLI::App& app,
+                                        const std::vector<std::string>& command) {
+  std::vector<std::string> names;
+  for (const std::string name : {"--module", "--out", "--seconds"}) {
+    const bool has_it = std::ranges::any_of(command, [&](const std::string& word) {
+      return word == name || word.starts_with(name + "=");
+    });
+    if (has_it && app.count(name) == 0) names.push_back(name);
+  }
+  return names;
+}
+
 Status capture(CaptureOptions options) {
   TRY(modules::check_capture_file(options.out));
   TRY(prepare_output_file(options.out));
@@ -189,7 +203,13 @@ void add_capture_command(CLI::App& app, Run& run) {
   add_example(*command, "capture --module kit.ops:rms_norm -- python bench.py");
   add_example(*command, "capture --seconds 60 -- python -m vit.train");
   add_example(*command, "capture --out test.json -- pytest tests/test_block.py");
-  command->callback([options, &run] { run = [options] { return finish(capture(*options)); }; });
+  command->callback([options, command, &run] {
+    for (const std::string& name : shared_options(*command, options->request.command))
+      LOG("your script gets {0}, because it stands after --; if you mean capture's {0}, put "
+          "it before --",
+          name);
+    run = [options] { return finish(capture(*options)); };
+  });
 }
 
 const Command capture_command(CommandGroup::tasks, "capture", add_capture_command);

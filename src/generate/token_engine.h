@@ -29,6 +29,9 @@ struct GenerationRequest {
   // The engine calls this after every token but a stop token, with all tokens of the completion so
   // far. If it returns true, the completion ends there. Null: only stop tokens and lengths end it.
   std::function<bool(std::span<const TokenId> tokens)> is_complete = nullptr;
+  // The engine calls this before is_complete, with the new token's log-probability. An engine that
+  // learns them only at the end does not call it.
+  std::function<void(float logprob)> on_logprob = nullptr;
 };
 
 // `completion.text` is empty. `completion.logprobs` are those of softmax(logits / temperature),

@@ -84,7 +84,12 @@ class OpenAiPackage(unittest.TestCase):
         return self.client.chat.completions.create(**{"model": "tiny", "messages": HELLO, "max_tokens": 8, **settings})
 
     def test_lists_the_models(self):
-        self.assertEqual([model.id for model in self.client.models.list()], ["tiny", "tiny-verified"])
+        listed = list(self.client.models.list())
+        self.assertEqual([model.id for model in listed], ["tiny", "tiny-verified"])
+        for model in listed:
+            self.assertEqual(self.client.models.retrieve(model.id).max_model_len, model.max_model_len)
+        with self.assertRaises(openai.NotFoundError):
+            self.client.models.retrieve("other")
 
     def test_a_seed_decides_every_choice_and_the_stream_is_the_same_text(self):
         whole = self.chat(seed=3, n=2)
@@ -104,8 +109,25 @@ class OpenAiPackage(unittest.TestCase):
         self.assertEqual(b"".join(bytes(each.bytes) for each in chat.logprobs.content).decode(errors="replace"),
                          chat.message.content)
         self.assertTrue(all(each.logprob < 0 for each in chat.logprobs.content))
+        parts = [part.choices[0] for part in self.chat(seed=3, logprobs=True, stream=True) if part.choices]
+        self.assertEqual([each for part in parts if part.logprobs for each in part.logprobs.content], chat.logprobs.content)
         done = self.client.completions.create(model="tiny", prompt=["def f(", [1, 2, 3]], max_tokens=5, logprobs=1)
         self.assertEqual([len(each.logprobs.token_logprobs) for each in done.choices], [5, 5])
+
+    def test_takes_what_an_agent_sends_and_answers_in_text(self):
+        tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object", "properties": {}}}}
+        called = {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}
+        messages = [*HELLO, called, {"role": "tool", "tool_call_id": "1", "content": "text"}]
+        choice = self.chat(messages=messages, tools=[tool], tool_choice="auto", parallel_tool_calls=True, store=False,
+                           metadata={"a": "b"}, user="me", reasoning_effort="low", response_format={"type": "text"},
+                           seed=3).choices[0]
+        self.assertTrue(choice.message.content)
+        self.assertIsNone(choice.message.tool_calls)
+        with self.assertRaisesRegex(openai.BadRequestError, "must be auto or none"):
+            self.chat(tools=[tool], tool_choice="required")
+        with self.assertRaisesRegex(openai.BadRequestError, "ask for JSON in a message"):
+            self.chat(response_format={"type": "json_object"})
 
     def test_a_text_ends_before_its_stop_string(self):
         text = self.chat(seed=3).choices[0].message.content

@@ -332,6 +332,7 @@ void CudaEngine::append(int index, TokenId token, float logprob) {
   slot.completion.logprobs.push_back(logprob);
   ++counts_.tokens_decoded;
   const bool is_stop_token = std::ranges::find(stop_tokens, token) != stop_tokens.end();
+  if (!is_stop_token && slot.request.on_logprob) slot.request.on_logprob(logprob);
   if (is_stop_token ||
       (slot.request.is_complete && slot.request.is_complete(slot.completion.tokens)))
     finish(index, FinishReason::stop);

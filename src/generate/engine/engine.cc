@@ -218,6 +218,7 @@ void Engine::append(int index, const SampledToken& sampled) {
   ++counts_.tokens_decoded;
   const auto& stop_tokens = slot.request.stop_tokens;
   const bool is_stop_token = std::ranges::find(stop_tokens, sampled.token) != stop_tokens.end();
+  if (!is_stop_token && slot.request.on_logprob) slot.request.on_logprob(sampled.logprob);
   if (is_stop_token ||
       (slot.request.is_complete && slot.request.is_complete(slot.completion.tokens)))
     finish(index, FinishReason::stop);

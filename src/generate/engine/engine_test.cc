@@ -210,8 +210,11 @@ TEST(Engine, StopsWhenTheCallerSaysThatItIsComplete) {
   request.sampling = {.temperature = 0, .max_new_tokens = 12};
   const auto whole = generate(2, {request}).front();
   request.is_complete = [](std::span<const TokenId> tokens) { return tokens.size() == 4; };
+  std::vector<float> logprobs;
+  request.on_logprob = [&](float logprob) { logprobs.push_back(logprob); };
   const auto cut = generate(2, {request}).front();
   EXPECT_EQ(cut.finish, FinishReason::stop);
+  EXPECT_EQ(cut.logprobs, logprobs);
   EXPECT_EQ(cut.tokens, std::vector<TokenId>(whole.tokens.begin(), whole.tokens.begin() + 4));
 }
 

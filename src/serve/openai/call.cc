@@ -2,79 +2,46 @@
 
 #include <algorithm>
 
+#include "serve/openai/members.h"
+#include "serve/openai/messages.h"
+
 namespace tritonsmith::serve::openai {
 namespace {
 
-using Refusal = tl::unexpected<CallError>;
-
-template <typename... Args>
-Refusal refuse(std::string_view parameter, fmt::format_string<Args...> format, Args&&... args) {
-  return Refusal(CallError{.message = fmt::format(format, std::forward<Args>(args)...),
-                           .parameter = std::string(parameter)});
+// Reads what an editor says about its tools. No model here calls one: every answer is text. So only
+// a request that insists on a call is refused.
+void read_tools(Members& members) {
+  for (const char* name : {"tools", "functions"})
+    if (members.has(name) && !members.get(name).is_array())
+      members.note(refuse(name, "'{}' must be a list", name));
+  for (const char* name : {"tool_choice", "function_call"}) {
+    const Json& choice = members.get(name);
+    if (!choice.is_null() && choice != Json("auto") && choice != Json("none"))
+      members.note(refuse(name,
+                          "'{}' must be auto or none: the models of this server answer in text "
+                          "and call no tools",
+                          name));
+  }
 }
 
-// Reads the members of a body. The first one that is wrong becomes the refusal.
-class Members {
- public:
-  explicit Members(const Json& body) : body_(body) {}
-
-  const Json& get(const char* name) const {
-    static const Json none;
-    const auto at = body_.find(name);
-    return at == body_.end() ? none : *at;
-  }
-  bool has(const char* name) const { return !get(name).is_null(); }
-
-  double number(const char* name, double fallback, double low, double high) {
-    const Json& value = get(name);
-    if (value.is_null()) return fallback;
-    const double number = value.is_number() ? value.get<double>() : low - 1;
-    if (number >= low && number <= high) return number;
-    note(refuse(name, "'{}' must be a number between {} and {}", name, low, high));
-    return fallback;
-  }
-  std::int64_t integer(const char* name, std::int64_t fallback, std::int64_t low,
-                       std::int64_t high) {
-    const Json& value = get(name);
-    if (value.is_null()) return fallback;
-    if (value.is_number_integer() && value.get<std::int64_t>() >= low &&
-        value.get<std::int64_t>() <= high)
-      return value.get<std::int64_t>();
-    note(refuse(name, "'{}' must be a whole number between {} and {}", name, low, high));
-    return fallback;
-  }
-  bool boolean(const char* name) {
-    const Json& value = get(name);
-    if (!value.is_null() && !value.is_boolean())
-      note(refuse(name, "'{}' must be true or false", name));
-    return value.is_boolean() && value.get<bool>();
-  }
-  std::string string(const char* name) {
-    const Json& value = get(name);
-    if (!value.is_string()) note(refuse(name, "'{}' must be a string", name));
-    return value.is_string() ? value.get<std::string>() : "";
-  }
-  void note(Refusal refusal) {
-    if (!error_) error_ = std::move(refusal).value();
-  }
-  const std::optional<CallError>& error() const { return error_; }
-
- private:
-  const Json& body_;
-  std::optional<CallError> error_;
-};
+void refuse_other_formats(Members& members) {
+  const Json& format = members.get("response_format");
+  if (format.is_null() || (format.is_object() && format.value("type", Json("text")) == "text"))
+    return;
+  members.note(refuse("response_format",
+                      "'response_format' must be text: this server cannot force an answer into "
+                      "JSON. Leave it out, ask for JSON in a message, and check the answer"));
+}
 
 // Refuses members that would change the answer and that this server does not support.
 void refuse_unknown_powers(Members& members) {
-  for (const char* name : {"tools", "functions", "logit_bias"})
-    if (members.has(name) && !members.get(name).empty())
-      members.note(refuse(name, "'{}' is not supported by this server", name));
+  read_tools(members);
+  refuse_other_formats(members);
+  if (members.has("logit_bias") && !members.get("logit_bias").empty())
+    members.note(refuse("logit_bias", "'logit_bias' is not supported by this server"));
   for (const char* name : {"presence_penalty", "frequency_penalty"})
     if (members.number(name, 0, -2, 2) != 0)
       members.note(refuse(name, "'{}' must be 0: this server has no penalties", name));
-  const Json& format = members.get("response_format");
-  if (format.is_object() && format.value("type", "text") != "text")
-    members.note(refuse("response_format", "'response_format' must be text"));
 }
 
 void read_stop(Members& members, std::vector<std::string>& stop) {
@@ -114,47 +81,6 @@ void read_call(Members& members, const CallLimits& limits, Call& call) {
   refuse_unknown_powers(members);
   if (const Json& extension = members.get("tritonsmith"); extension.is_object())
     call.extension = extension;
-}
-
-// The text of a message's content: a string, or a list of parts.
-std::optional<std::string> content_text(const Json& content) {
-  if (content.is_string()) return content.get<std::string>();
-  if (!content.is_array()) return std::nullopt;
-  std::string text;
-  for (const Json& part : content) {
-    if (!part.is_object() || !part.contains("text") || !part["text"].is_string())
-      return std::nullopt;
-    text += part["text"].get<std::string>();
-  }
-  return text;
-}
-
-std::optional<text::Role> role_of(const Json& name) {
-  if (name == "developer") return text::Role::system;
-  if (!name.is_string()) return std::nullopt;
-  const auto role = enum_from_name<text::Role>(name.get<std::string>());
-  return role ? std::optional(*role) : std::nullopt;
-}
-
-void read_messages(Members& members, std::vector<text::Message>& messages) {
-  const Json& list = members.get("messages");
-  if (!list.is_array() || list.empty())
-    return members.note(refuse("messages", "'messages' must be a list of at least one message"));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json& each = list[i];
-    const auto role = each.is_object() ? role_of(each.value("role", Json())) : std::nullopt;
-    const auto content =
-        each.is_object() ? content_text(each.value("content", Json())) : std::nullopt;
-    if (!role)
-      return members.note(refuse("messages",
-                                 "messages[{}].role must be system, developer, user or "
-                                 "assistant",
-                                 i));
-    if (!content) return members.note(refuse("messages", "messages[{}].content must be text", i));
-    messages.push_back({*role, *content});
-  }
-  if (messages.back().role == text::Role::assistant)
-    members.note(refuse("messages", "the last message must not be the assistant's"));
 }
 
 std::optional<Prompt> ids_of(const Json& list) {

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "generate/stop_strings.h"
+#include "serve/openai/choice_stream.h"
 
 namespace tritonsmith::serve::openai {
 namespace {
@@ -37,7 +38,7 @@ class ModelReply : public ReplyStream {
                                       .code = "context_length_exceeded"});
     if (!status) return tl::unexpected(CallError{.status = 503, .message = status.error().message});
     choices_.push_back({.index = static_cast<int>(choices_.size())});
-    cutters_.emplace_back(call_.sampling.stop);
+    streams_.emplace_back(call_.sampling.stop);
     return choices_.size() - 1;
   }
 
@@ -67,31 +68,41 @@ class ModelReply : public ReplyStream {
  private:
   void take(const ModelEvent& event, std::string& out) {
     Choice& choice = choices_.at(event.id);
-    StopCutter& cutter = cutters_.at(event.id);
-    const auto show = [&](const std::string& text) {
-      if (!text.empty() && call_.is_streamed)
-        out += event_text(text_part(head_, choice.index, text));
-    };
-    show(cutter.push(event.piece));
-    if (!event.written) return;
-    show(cutter.finish());
+    ChoiceStream& stream = streams_.at(event.id);
+    if (!event.written) return show(choice, stream.push(event.piece, event.tokens), out);
+    const std::vector<TokenText> tokens = token_texts(*event.written);
     const Completion& completion = event.written->completion;
     choice.text = generate::before_any_of(completion.text, call_.sampling.stop);
     choice.reasoning = completion.reasoning;
     choice.finish = completion.finish;
-    if (call_.has_logprobs) choice.logprobs = logprobs_of(head_.kind, *event.written);
-    const Usage& used = completion.usage;
+    count(completion.usage, choice);
+    ++finished_;
+    if (!call_.is_streamed) {
+      if (call_.has_logprobs) choice.logprobs = logprobs_of(head_.kind, tokens);
+      return;
+    }
+    show(choice, stream.finish(event.piece, tokens), out);
+    if (!choice.reasoning.empty())
+      out += event_text(reasoning_part(head_, choice.index, choice.reasoning));
+    out += event_text(last_part(head_, choice));
+  }
+
+  // Writes a part of the stream, if there is anything in it for this call.
+  void show(const Choice& choice, const StreamPart& part, std::string& out) const {
+    const bool has_tokens = call_.has_logprobs && !part.tokens.empty();
+    if (!call_.is_streamed || (part.text.empty() && !has_tokens)) return;
+    Json logprobs;
+    if (has_tokens) logprobs = logprobs_of(head_.kind, part.tokens, part.offset);
+    out += event_text(text_part(head_, choice.index, part.text, std::move(logprobs)));
+  }
+
+  void count(const Usage& used, const Choice& choice) {
     if (choice.index % call_.choices == 0) {  // a prompt counts once for all of its choices
       usage_.prompt_tokens += used.prompt_tokens;
       usage_.cached_prompt_tokens += used.cached_prompt_tokens;
     }
     usage_.completion_tokens += used.completion_tokens;
     usage_.reasoning_tokens += used.reasoning_tokens;
-    ++finished_;
-    if (!call_.is_streamed) return;
-    if (!choice.reasoning.empty())
-      out += event_text(reasoning_part(head_, choice.index, choice.reasoning));
-    out += event_text(last_part(head_, choice));
   }
 
   Call call_;
@@ -99,7 +110,7 @@ class ModelReply : public ReplyStream {
   std::unique_ptr<ModelClient> client_;
   std::uint64_t seed_;
   std::vector<Choice> choices_;
-  std::vector<StopCutter> cutters_;
+  std::vector<ChoiceStream> streams_;
   std::size_t finished_ = 0;
   Usage usage_;
   bool has_begun_ = false;

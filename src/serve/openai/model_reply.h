@@ -10,7 +10,6 @@
 #include "serve/openai/call.h"
 #include "serve/openai/reply.h"
 #include "serve/openai/shared_model.h"
-#include "serve/openai/stop_cutter.h"
 
 namespace tritonsmith::serve::openai {
 

@@ -4,6 +4,7 @@
 #include "serve/openai/call.h"
 #include "serve/openai/model_reply.h"
 #include "serve/openai/stop_cutter.h"
+#include "serve/openai/testing/stepping_engine.h"
 #include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::serve::openai {
@@ -47,18 +48,73 @@ TEST(ParseChatCall, RefusesWhatItCannotHonourAndNamesTheMember) {
       {"max_tokens", "0"},
       {"seed", "1.5"},
       {"stream", "\"yes\""},
-      {"tools", R"([{"type": "function"}])"},
+      {"tools", "7"},
+      {"tool_choice", "\"required\""},
+      {"tool_choice", R"({"type": "function", "function": {"name": "read"}})"},
+      {"function_call", R"({"name": "read"})"},
+      {"logit_bias", R"({"7": 1})"},
       {"presence_penalty", "1"},
       {"top_logprobs", "3"},
-      {"response_format", R"({"type": "json"})"}};
+      {"response_format", R"({"type": "json_object"})"},
+      {"response_format", R"({"type": 7})"},
+      {"response_format", "\"text\""}};
   for (const auto& [name, value] : wrong)
     EXPECT_EQ(parameter_refused(fmt::format(R"(, "{}": {})", name, value)), name);
+}
+
+TEST(ParseChatCall, TakesWhatTheAgentModesOfEditorsSend) {
+  const auto call = parse_chat_call(
+      chat_body(R"(, "tools": [{"type": "function", "function": {"name": "read_file"}}],
+          "tool_choice": "auto", "parallel_tool_calls": true, "stream_options": {"include_usage": true},
+          "store": false, "metadata": {"editor": "e"}, "user": "u", "reasoning_effort": "low",
+          "service_tier": "auto", "verbosity": "low", "safety_identifier": "s", "prompt_cache_key": "k",
+          "logit_bias": {}, "response_format": {"type": "text"})"),
+      {});
+  ASSERT_TRUE(call.has_value()) << call.error().message;
+  EXPECT_EQ(call->messages, (std::vector<text::Message>{{text::Role::user, "hello"}}));
+  EXPECT_TRUE(parse_chat_call(chat_body(R"(, "tools": null, "tool_choice": "none")"), {}));
+}
+
+TEST(ParseChatCall, TurnsCallsOfToolsAndTheirResultsIntoText) {
+  const auto call = parse_chat_call(R"({"model": "m", "messages": [
+      {"role": "user", "content": "compare"},
+      {"role": "assistant", "content": null, "tool_calls": [
+          {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{\"path\": \"a\"}"}},
+          {"id": "2", "type": "function", "function": {"name": "list", "arguments": "no JSON"}}]},
+      {"role": "tool", "tool_call_id": "1", "content": "one"},
+      {"role": "tool", "tool_call_id": "2", "content": [{"type": "text", "text": "two"}]},
+      {"role": "assistant", "content": "Hm.", "function_call": {"name": "list", "arguments": ""}},
+      {"role": "function", "name": "list", "content": null}]})",
+                                    {});
+  ASSERT_TRUE(call.has_value()) << call.error().message;
+  using text::Role;
+  EXPECT_EQ(call->messages,
+            (std::vector<text::Message>{
+                {Role::user, "compare"},
+                {Role::assistant,
+                 "<tool_call>\n{\"arguments\":{\"path\":\"a\"},\"name\":\"read\"}\n</tool_call>\n"
+                 "<tool_call>\n{\"arguments\":\"no JSON\",\"name\":\"list\"}\n</tool_call>"},
+                {Role::user,
+                 "<tool_response>\none\n</tool_response>\n<tool_response>\ntwo\n</tool_response>"},
+                {Role::assistant,
+                 "Hm.\n<tool_call>\n{\"arguments\":\"\",\"name\":\"list\"}\n</tool_call>"},
+                {Role::user, "<tool_response>\n\n</tool_response>"}}));
+}
+
+TEST(ParseChatCall, SaysWhatToDoInsteadOfAskingForJson) {
+  const auto call =
+      parse_chat_call(chat_body(R"(, "response_format": {"type": "json_object"})"), {});
+  ASSERT_FALSE(call.has_value());
+  EXPECT_NE(call.error().message.find("ask for JSON in a message"), std::string::npos);
 }
 
 TEST(ParseChatCall, RefusesBodiesAndMessagesThatAreNone) {
   for (const char* body :
        {"", "[]", R"({"model": "m"})", R"({"model": "m", "messages": []})",
-        R"({"model": "m", "messages": [{"role": "tool", "content": "x"}]})",
+        R"({"model": "m", "messages": [{"role": "robot", "content": "x"}]})",
+        R"({"model": "m", "messages": [{"role": "user", "content": null}]})",
+        R"({"model": "m", "messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]},
+                                       {"role": "user", "content": "x"}]})",
         R"({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
         R"({"model": "m", "messages": [{"role": "assistant", "content": "x"}]})"})
     EXPECT_FALSE(parse_chat_call(body, {}).has_value()) << body;
@@ -208,44 +264,6 @@ TEST(SharedModel, AWriterThatRecoversIsTriedAgain) {
   const auto written = other->next_by(Deadline::after(Milliseconds(30)));
   EXPECT_TRUE(written.has_value());
 }
-
-// Gives each request the same tokens, one a step.
-class SteppingEngine : public generate::TokenEngine {
- public:
-  SteppingEngine(std::vector<TokenId> answer, std::atomic<int>& interruptions)
-      : answer_(std::move(answer)), interruptions_(interruptions) {}
-  Status submit(generate::GenerationRequest request) override {
-    Completion completion{.prompt = request.prompt};
-    pending_.push_back({.request = std::move(request), .completion = std::move(completion)});
-    return ok();
-  }
-  Result<std::optional<generate::Generated>> next_by(Deadline) override {
-    for (auto at = pending_.begin(); at != pending_.end(); ++at) {
-      auto& tokens = at->completion.tokens;
-      tokens.push_back(answer_[tokens.size()]);
-      const auto& is_complete = at->request.is_complete;
-      if (tokens.size() < answer_.size() && !(is_complete && is_complete(tokens))) continue;
-      generate::Generated generated{.id = at->request.id, .completion = std::move(at->completion)};
-      pending_.erase(at);
-      return std::optional(std::move(generated));
-    }
-    return std::optional<generate::Generated>();
-  }
-  void cancel(std::uint64_t id) override {
-    std::erase_if(pending_, [id](const PendingRequest& each) { return each.request.id == id; });
-  }
-  void interrupt() override { ++interruptions_; }
-  std::int64_t max_length() const override { return 60; }
-
- private:
-  struct PendingRequest {
-    generate::GenerationRequest request;
-    Completion completion = {};
-  };
-  std::vector<TokenId> answer_;
-  std::atomic<int>& interruptions_;
-  std::vector<PendingRequest> pending_;
-};
 
 TEST(SharedModel, TurnsTokensIntoTextForItsClients) {
   const text::Tokenizer tokenizer = text::small_tokenizer();

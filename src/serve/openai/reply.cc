@@ -57,29 +57,26 @@ ReplyHead make_head(ReplyKind kind, const std::string& model) {
           .created = unix_milliseconds() / 1000};
 }
 
-Json logprobs_of(ReplyKind kind, const generate::Written& written) {
-  const Completion& completion = written.completion;
-  if (completion.logprobs.empty()) return nullptr;
-  Json tokens = Json::array(), numbers = Json::array(), offsets = Json::array();
+Json logprobs_of(ReplyKind kind, std::span<const TokenText> tokens, std::size_t offset) {
+  if (tokens.empty()) return nullptr;
+  Json names = Json::array(), numbers = Json::array(), offsets = Json::array();
   Json content = Json::array(), top = Json::array();
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < written.token_ends.size() && i < completion.logprobs.size(); ++i) {
-    const std::string token = completion.text.substr(begin, written.token_ends[i] - begin);
-    const double number = finite(completion.logprobs[i]);
+  for (const TokenText& token : tokens) {
+    const double number = finite(token.logprob);
     Json bytes = Json::array();
-    for (const char each : token) bytes.push_back(static_cast<unsigned char>(each));
-    content.push_back({{"token", token},
+    for (const char each : token.text) bytes.push_back(static_cast<unsigned char>(each));
+    content.push_back({{"token", token.text},
                        {"logprob", number},
                        {"bytes", std::move(bytes)},
                        {"top_logprobs", Json::array()}});
-    tokens.push_back(token);
+    names.push_back(token.text);
     numbers.push_back(number);
-    offsets.push_back(begin);
-    top.push_back({{token, number}});
-    begin = written.token_ends[i];
+    offsets.push_back(offset);
+    top.push_back({{token.text, number}});
+    offset += token.text.size();
   }
   if (kind == ReplyKind::chat) return {{"content", std::move(content)}, {"refusal", nullptr}};
-  return {{"tokens", std::move(tokens)},
+  return {{"tokens", std::move(names)},
           {"token_logprobs", std::move(numbers)},
           {"top_logprobs", std::move(top)},
           {"text_offset", std::move(offsets)}};
@@ -108,9 +105,13 @@ Json first_part(const ReplyHead& head, int index) {
   return part(head, {{"index", index}, {"delta", {{"role", "assistant"}, {"content", ""}}}});
 }
 
-Json text_part(const ReplyHead& head, int index, const std::string& text) {
-  if (head.kind == ReplyKind::completion) return part(head, {{"index", index}, {"text", text}});
-  return part(head, {{"index", index}, {"delta", {{"content", text}}}});
+Json text_part(const ReplyHead& head, int index, const std::string& text, Json logprobs) {
+  Json choice = {{"index", index}, {"logprobs", std::move(logprobs)}};
+  if (head.kind == ReplyKind::completion)
+    choice["text"] = text;
+  else
+    choice["delta"] = {{"content", text}};
+  return part(head, std::move(choice));
 }
 
 Json reasoning_part(const ReplyHead& head, int index, const std::string& text) {
@@ -137,15 +138,16 @@ Json usage_part(const ReplyHead& head, const Usage& usage) {
 
 std::string event_text(const Json& json) { return "data: " + to_line(json) + "\n\n"; }
 
+Json model_reply(const ModelEntry& model, std::int64_t created) {
+  Json json = {
+      {"id", model.name}, {"object", "model"}, {"created", created}, {"owned_by", "tritonsmith"}};
+  if (model.context_length > 0) json["max_model_len"] = model.context_length;
+  return json;
+}
+
 Json models_reply(const std::vector<ModelEntry>& models, std::int64_t created) {
   Json data = Json::array();
-  for (const ModelEntry& each : models) {
-    data.push_back({{"id", each.name},
-                    {"object", "model"},
-                    {"created", created},
-                    {"owned_by", "tritonsmith"}});
-    if (each.context_length > 0) data.back()["max_model_len"] = each.context_length;
-  }
+  for (const ModelEntry& each : models) data.push_back(model_reply(each, created));
   return {{"object", "list"}, {"data", std::move(data)}};
 }
 

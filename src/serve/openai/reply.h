@@ -2,11 +2,12 @@
 // stream. Pure functions.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "generate/writer.h"
+#include "serve/openai/token_text.h"
 
 namespace tritonsmith::serve::openai {
 
@@ -28,14 +29,14 @@ struct Choice {
   Json logprobs;  // null: not asked for
 };
 
-// The sampled tokens with their log-probabilities, in the kind's own form. Null where the writer
-// gives none.
-Json logprobs_of(ReplyKind kind, const generate::Written& written);
+// Tokens with their log-probabilities, in the kind's own form; null if there are none. `offset` is
+// the byte of the choice's text at which the first of them begins.
+Json logprobs_of(ReplyKind kind, std::span<const TokenText> tokens, std::size_t offset = 0);
 
 Json whole_reply(const ReplyHead& head, const std::vector<Choice>& choices, const Usage& usage);
 // The parts of a stream: a piece of a choice's text or reasoning, its end, and the usage.
 Json first_part(const ReplyHead& head, int index);  // of chat: the role
-Json text_part(const ReplyHead& head, int index, const std::string& text);
+Json text_part(const ReplyHead& head, int index, const std::string& text, Json logprobs = nullptr);
 Json reasoning_part(const ReplyHead& head, int index, const std::string& text);
 Json last_part(const ReplyHead& head, const Choice& choice);
 Json usage_part(const ReplyHead& head, const Usage& usage);
@@ -50,5 +51,7 @@ struct ModelEntry {
   std::int64_t context_length = 0;  // 0: unknown
 };
 Json models_reply(const std::vector<ModelEntry>& models, std::int64_t created);
+// The reply of /v1/models/NAME.
+Json model_reply(const ModelEntry& model, std::int64_t created);
 
 }  // namespace tritonsmith::serve::openai

@@ -23,6 +23,7 @@ struct SharedModel::Delivery {
   std::uint64_t id = 0;  // the client's
   std::string piece;
   std::vector<TokenId> tokens;
+  std::vector<float> logprobs;  // of the tokens, or empty
   bool is_restart = false;
   std::optional<generate::Written> written;
   std::optional<generate::Generated> generated;
@@ -57,6 +58,7 @@ struct SharedModel::PendingRequest {
   std::uint64_t id = 0;  // the client's
   std::string piece = {};
   std::vector<TokenId> tokens = {};
+  std::vector<float> logprobs = {};
   std::size_t taken = 0;  // tokens so far
   TimePoint due = {};     // the client gets nothing before it
 
@@ -67,8 +69,10 @@ struct SharedModel::PendingRequest {
   void hand_over(TimePoint now) {
     if (now < due || (piece.empty() && tokens.empty())) return;
     due = now + kBetweenPieces;
-    mailbox->put(
-        {.id = id, .piece = std::exchange(piece, {}), .tokens = std::exchange(tokens, {})});
+    mailbox->put({.id = id,
+                  .piece = std::exchange(piece, {}),
+                  .tokens = std::exchange(tokens, {}),
+                  .logprobs = std::exchange(logprobs, {})});
   }
   void restart() {
     piece.clear();
@@ -284,6 +288,8 @@ Status ModelClient::submit(generate::TokenRequest request) {
       if (has_listener) pending->take(tokens);
       return stops && stops->take(tokens);
     };
+  if (has_listener)
+    generation.on_logprob = [=](float logprob) { pending->logprobs.push_back(logprob); };
   TRY(model_.submit(pending, [&](std::uint64_t own_id) {
     generation.id = own_id;
     return model_.tokens_->engine().submit(std::move(generation));
@@ -309,8 +315,9 @@ Result<std::optional<ModelEvent>> ModelClient::take_event(Deadline deadline) {
     const auto listener = listeners_.find(delivery->id);
     if (listener == listeners_.end()) continue;  // cancelled
     ModelEvent event = read(listener->second, *std::move(delivery));
-    // New tokens may end in the middle of a character.
-    if (!event.piece.empty() || event.is_restart || event.written)
+    // New tokens may end in the middle of a character. Without their log-probabilities there is
+    // then nothing to tell.
+    if (!event.piece.empty() || !event.tokens.empty() || event.is_restart || event.written)
       return std::optional(std::move(event));
   }
   return std::optional<ModelEvent>();
@@ -331,13 +338,25 @@ Result<std::optional<SharedModel::Delivery>> ModelClient::take_delivery(Deadline
   return taken;
 }
 
+void ModelClient::read_tokens(Listener& listener, const SharedModel::Delivery& delivery,
+                              ModelEvent& event) {
+  const bool has_logprobs = delivery.logprobs.size() == delivery.tokens.size();
+  for (std::size_t i = 0; i < delivery.tokens.size(); ++i) {
+    listener.tokens.push_back(delivery.tokens[i]);
+    const std::size_t begin = listener.piece.size();
+    if (listener.text) listener.text->take(listener.tokens);
+    if (has_logprobs)
+      event.tokens.push_back(
+          {.text = listener.piece.substr(begin), .logprob = delivery.logprobs[i]});
+  }
+}
+
 ModelEvent ModelClient::read(Listener& listener, SharedModel::Delivery delivery) const {
   ModelEvent event{.id = delivery.id,
                    .piece = std::move(delivery.piece),
                    .is_restart = delivery.is_restart,
                    .written = std::move(delivery.written)};
-  listener.tokens.insert(listener.tokens.end(), delivery.tokens.begin(), delivery.tokens.end());
-  if (listener.text) listener.text->take(listener.tokens);
+  read_tokens(listener, delivery, event);
   if (delivery.generated)
     event.written = generate::written_from(*codec_, *std::move(delivery.generated));
   if (delivery.generated && listener.text) listener.text->finish(event.written->completion.text);

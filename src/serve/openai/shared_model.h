@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "generate/token_writer.h"
+#include "serve/openai/token_text.h"
 
 namespace tritonsmith::serve::openai {
 
@@ -26,6 +27,8 @@ namespace tritonsmith::serve::openai {
 struct ModelEvent {
   std::uint64_t id = 0;
   std::string piece;
+  // The tokens of the piece, where the engine gives their log-probabilities at once.
+  std::vector<TokenText> tokens;
   bool is_restart = false;  // the pieces so far count for nothing
   std::optional<generate::Written> written;
 };
@@ -119,6 +122,8 @@ class ModelClient : public generate::Writer {
   Result<std::optional<ModelEvent>> take_event(Deadline deadline);
   Result<std::optional<SharedModel::Delivery>> take_delivery(Deadline deadline);
   ModelEvent read(Listener& listener, SharedModel::Delivery delivery) const;
+  static void read_tokens(Listener& listener, const SharedModel::Delivery& delivery,
+                          ModelEvent& event);
   SharedModel& model_;
   mutable std::optional<generate::ChatCodec> codec_;  // of a model that takes tokens
   std::shared_ptr<SharedModel::Mailbox> mailbox_;

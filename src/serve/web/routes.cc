@@ -23,6 +23,7 @@ using openai::CallError;
 using openai::ReplyStream;
 
 constexpr std::string_view kChat = "/v1/chat/completions";
+constexpr std::string_view kModels = "/v1/models";
 constexpr std::string_view kSearches = "/api/searches";
 constexpr std::string_view kRuns = "/api/runs";
 constexpr std::string_view kSamples = "/api/samples/";
@@ -149,7 +150,8 @@ std::span<const Routes::Endpoint> Routes::endpoints() {
       {"/icon.svg", reads, &Routes::icon, is_public},
       {"/health", reads, &Routes::health, is_public},
       {"/metrics", reads, &Routes::metrics},
-      {"/v1/models", reads, &Routes::models},
+      {kModels, reads, &Routes::models},
+      {"/v1/models/**", reads, &Routes::models},
       {kChat, posts, &Routes::chat},
       {"/v1/completions", posts, &Routes::completion},
       {"/api/info", reads, &Routes::info},
@@ -200,7 +202,7 @@ const openai::ServedModel* Routes::model_named(std::string_view name) const {
 
 WebReply Routes::no_such_model(const std::string& name, const std::string& path) const {
   const std::string names = openai::quoted_names(parts_.models);
-  const bool has_verified = path == kChat;
+  const bool has_verified = path == kChat || path == kModels;
   return refusal(
       {.status = 404,
        .message = names.empty()
@@ -317,14 +319,19 @@ WebReply Routes::run(const WebCall& call) const {
                              : fmt::format("run '{}'", name));
 }
 
-WebReply Routes::models(const WebCall&) const {
+WebReply Routes::models(const WebCall& call) const {
   std::vector<openai::ModelEntry> models;
   for (const openai::ServedModel& each : parts_.models) {
     const std::int64_t length = each.model.context_length().value_or(0);
     models.push_back({each.name, length});
     models.push_back({each.name + std::string(assistant::kVerifiedSuffix), length});
   }
-  return json_reply(openai::models_reply(models, unix_milliseconds() / 1000));
+  const std::int64_t now = unix_milliseconds() / 1000;
+  if (call.path == kModels) return json_reply(openai::models_reply(models, now));
+  const std::string name = call.path.substr(kModels.size() + 1);
+  const auto at = std::ranges::find(models, name, &openai::ModelEntry::name);
+  return at == models.end() ? no_such_model(name, std::string(kModels))
+                            : json_reply(openai::model_reply(*at, now));
 }
 
 WebReply Routes::info(const WebCall&) const {

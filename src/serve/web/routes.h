@@ -4,6 +4,7 @@
 //   GET  /                       the page, and its files            without a token
 //   GET  /health                 whether the model works            without a token
 //   GET  /v1/models              OpenAI's protocol
+//   GET  /v1/models/NAME         one of them
 //   POST /v1/chat/completions    NAME, and NAME-verified
 //   POST /v1/completions         NAME
 //   GET  /metrics                Prometheus' text form

@@ -46,6 +46,22 @@ TEST(SeveralModels, AreServedEachWithItsSearch) {
       "of them as NAME-verified");
 }
 
+TEST(SeveralModels, AreRetrievedByEachOfTheirNames) {
+  const ScriptedServer server(two_writers());
+  const Json listed = server.get("/v1/models")["data"];
+  for (const Json& each : listed) {
+    Json one = server.get("/v1/models/" + each["id"].get<std::string>());
+    EXPECT_TRUE(one["created"].is_number_integer());
+    one["created"] = each["created"];
+    EXPECT_EQ(one, each);
+  }
+  const auto reply = server.client().Get("/v1/models/huge");
+  ASSERT_TRUE(reply && reply->status == 404);
+  EXPECT_EQ(Json::parse(reply->body)["error"]["message"],
+            "/v1/models has no model 'huge'; it has 'large', 'small', and each of them as "
+            "NAME-verified");
+}
+
 TEST(SeveralModels, ASearchWaitsForAServerWithItsModel) {
   const auto folder = TempDir::make("serve");
   ASSERT_TRUE(folder.has_value());

@@ -209,9 +209,9 @@ TEST(WebServer, SaysWhichMethodsAPathHas) {
     EXPECT_EQ(Json::parse(reply->body)["error"]["code"], "method_not_allowed");
     return reply->get_header_value("Allow");
   };
-  for (const char* path :
-       {"/v1/models", "/health", "/metrics", "/api/info", "/api/tasks", "/", "/icon.svg",
-        "/api/searches/x", "/api/searches/x/patch/1", "/api/runs/x", "/api/samples/1/x"})
+  for (const char* path : {"/v1/models", "/v1/models/x", "/health", "/metrics", "/api/info",
+                           "/api/tasks", "/", "/icon.svg", "/api/searches/x",
+                           "/api/searches/x/patch/1", "/api/runs/x", "/api/samples/1/x"})
     EXPECT_EQ(allowed(client.Post(path, "{}", "application/json")), "GET, HEAD") << path;
   for (const char* path : {"/v1/chat/completions", "/v1/completions", "/api/searches/x/stop"})
     EXPECT_EQ(allowed(client.Get(path)), "POST") << path;
