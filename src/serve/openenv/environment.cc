@@ -136,7 +136,7 @@ OrError<std::optional<Json>> KernelEnvironment::await_step(Milliseconds patience
   job_.reset();
   if (!verdict)
     return failed("no verdict, by no fault of the kernel; send the step again: " +
-                  verdict.error().message);
+                  with_trouble(context_.context, verdict.error()).message);
   auto ended = end_step(*std::move(verdict));
   if (!ended) return tl::unexpected(ended.error());
   return std::optional<Json>(*std::move(ended));

@@ -125,6 +125,12 @@ TEST_F(OpenEnvTest, AnswersBeforeTheClientGivesUp) {
   EXPECT_EQ(step("slow")["data"]["done"], true) << "the job went on";
 }
 
+TEST_F(OpenEnvTest, SaysWhyNoJudgeTakesTheStep) {
+  failed_starts = 1'000'000;
+  reset({{"problem_id", "19"}, {"step_seconds", 0.3}});
+  EXPECT_THAT(step("x")["data"]["message"].get<std::string>(), HasSubstr("the self-test failed"));
+}
+
 TEST_F(OpenEnvTest, SaysInItsOwnCodesWhatIsWrong) {
   EXPECT_EQ(step("early")["data"]["code"], "EXECUTION_ERROR");
   EXPECT_EQ(send_text("{")["data"]["code"], "INVALID_JSON");
