@@ -243,7 +243,7 @@ class Client {
                           {"gpus", Json::array()}};
                     },
                     mcp::FileAccess::none};
-  mcp::McpServer server_{context_, tools_};
+  mcp::McpServer server_{{context_}, tools_};
   gym::service::RouteTable routes_;
   std::shared_ptr<gym::service::WebSocketSession> session_ =
       openenv::environment_session(environment_, {}, 1);

@@ -144,7 +144,7 @@ class Doors {
       : tools_(
             suite, service.context().limits, [judge] { return device_facts(judge); },
             serve::mcp::FileAccess::none),
-        mcp_(service.context(), tools_),
+        mcp_({service.context()}, tools_),
         environments_{service.context(), suite, name_of_device(judge)} {
     service.add(completion_routes());
     service.add(serve::reward_routes(service.context(), suite));

@@ -165,6 +165,28 @@ TEST_F(McpRoutesTest, HaveNoResultForAFaultOfOurs) {
               HasSubstr("by no fault of the kernel"));
 }
 
+TEST_F(McpRoutesTest, EndACallWhenTheJudgeDoesNotStart) {
+  failed_starts = 1'000'000;
+  const Json failed = result(modern(1, "tools/call", judging("good")));
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(failed["content"][0]["text"].get<std::string>(),
+              HasSubstr("the judge does not start: the self-test failed"));
+  const Json message = modern(2, "tools/call", judging("good"));
+  const auto all = messages(stream(message, headers_of(message)));
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["result"]["isError"], true);
+}
+
+TEST_F(McpRoutesTest, EndACallWhenNoJudgeTakesJobsForLong) {
+  slow_start = true;
+  patience_seconds = 0;
+  const Json failed = result(modern(1, "tools/call", judging("good")));
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(failed["content"][0]["text"].get<std::string>(),
+              HasSubstr("self-test has not passed"));
+  slow_start = false;
+}
+
 TEST_F(McpRoutesTest, StreamProgressAndThenTheResult) {
   hold = true;
   Json message = modern(7, "tools/call", judging("good"));

@@ -14,7 +14,10 @@ struct McpFixture : gym::service::ServiceFixture {
     return *tools_;
   }
   const McpServer& server() {
-    if (!server_) server_ = std::make_unique<McpServer>(service().context(), tools());
+    if (!server_)
+      server_ = std::make_unique<McpServer>(
+          AwaitedJudge{.context = service().context(), .patience_seconds = patience_seconds},
+          tools());
     return *server_;
   }
   static Json request(const Json& id, const std::string& method, Json params = Json::object()) {
@@ -43,6 +46,7 @@ struct McpFixture : gym::service::ServiceFixture {
                      Task{.id = "level2/1_C", .source = "class Model: pass\n"}}};
   Json facts = {{"backend", "evaluate"}, {"target", "sm_90"}, {"gpus", Json::array()}};
   FileAccess files = FileAccess::none;
+  double patience_seconds = 100;  // with a judge that takes no jobs
 
  private:
   std::unique_ptr<Tools> tools_;
