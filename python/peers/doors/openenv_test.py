@@ -4,6 +4,7 @@ import asyncio
 import unittest
 
 import requests
+from openenv.cli._validation import validate_running_environment
 from openenv.core.generic_client import GenericEnvClient
 
 from service import KERNEL, ServiceTest, TASK, WRONG_KERNEL, completion, serve
@@ -51,6 +52,12 @@ class OpenEnv(ServiceTest):
             with self.assertRaisesRegex(RuntimeError, "EXECUTION_ERROR"):
                 await env.step({"code": KERNEL})
             self.assertEqual((await env.state())["turn"], 0)
+
+    def test_openenvs_validator_passes_the_service(self):
+        report = validate_running_environment(self.url)
+        self.assertEqual([each for each in report["criteria"] if not each["passed"]], [])
+        self.assertTrue(report["passed"])
+        self.assertEqual((report["mode"], report["summary"]["passed_count"]), ("simulation", 6))
 
     def test_the_same_without_a_connection(self):
         self.assertEqual(requests.get(self.url + "/health").json()["status"], "healthy")

@@ -83,7 +83,9 @@ TEST_F(McpRoutesTest, AnswerALegacyClientAfterItsHandshake) {
   const Json listed = json_of(post(request(2, "tools/list")))["result"];
   EXPECT_EQ(listed["tools"].size(), 6U);
   EXPECT_FALSE(listed.contains("resultType"));
-  EXPECT_EQ(post(request(3, "server/discover")).status, 404);
+  const HttpReply unknown = post(request(3, "server/discover"));
+  EXPECT_EQ(unknown.status, 200) << "the error is JSON-RPC's";
+  EXPECT_EQ(json_of(unknown)["error"]["code"], kMethodNotFound);
 }
 
 TEST_F(McpRoutesTest, RefuseHeadersThatContradictTheBody) {
@@ -124,6 +126,7 @@ TEST_F(McpRoutesTest, RefuseWhatIsNoMessage) {
   for (const auto& [body, code] : std::vector<std::pair<std::string, int>>{
            {"{", kParseError},
            {"[]", kInvalidRequest},
+           {"{}", kInvalidRequest},
            {R"({"jsonrpc": "1.0", "id": 1, "method": "ping"})", kInvalidRequest},
            {R"({"jsonrpc": "2.0", "id": null, "method": "ping"})", kInvalidRequest},
            {R"({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})", kInvalidRequest},
@@ -133,8 +136,11 @@ TEST_F(McpRoutesTest, RefuseWhatIsNoMessage) {
            {R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}})",
             kInvalidParams}}) {
     const HttpReply reply = post_text(body);
-    EXPECT_EQ(reply.status, 400) << body;
+    EXPECT_EQ(reply.status, 200) << body;
+    EXPECT_EQ(json_of(reply)["jsonrpc"], "2.0") << body;
     EXPECT_EQ(json_of(reply)["error"]["code"], code) << body;
+    const Headers modern = {{"mcp-protocol-version", std::string(kModernVersion)}};
+    EXPECT_EQ(post_text(body, modern).status, 400) << body;
   }
 }
 

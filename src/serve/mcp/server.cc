@@ -116,13 +116,17 @@ McpServer::Answer McpServer::answer(const Request& request,
   if (!is_modern && request.method == "ping") return result_message(request, Json::object());
   return RpcError{.code = kMethodNotFound,
                   .message = "there is no method '" + request.method + "'",
-                  .id = request.id};
+                  .id = request.id,
+                  .era = request.era};
 }
 
 McpServer::Answer McpServer::call_tool(const Request& request,
                                        const gym::service::Submitter& submitter) const {
   const auto invalid = [&](std::string message) {
-    return RpcError{.code = kInvalidParams, .message = std::move(message), .id = request.id};
+    return RpcError{.code = kInvalidParams,
+                    .message = std::move(message),
+                    .id = request.id,
+                    .era = request.era};
   };
   const auto name = request.params.find("name");
   if (name == request.params.end() || !name->is_string()) return invalid("params.name is a text");
