@@ -88,6 +88,50 @@ TEST_F(McpRoutesTest, AnswerALegacyClientAfterItsHandshake) {
   EXPECT_EQ(json_of(unknown)["error"]["code"], kMethodNotFound);
 }
 
+TEST_F(McpRoutesTest, GiveOpenEnvsClientsASession) {
+  const Json made = json_of(post(request(1, "openenv/session/create")))["result"];
+  const std::string id = made["session_id"];
+  EXPECT_GE(id.size(), 32U);
+  EXPECT_EQ(json_of(post(request(2, "tools/list", {{"session_id", id}})))["result"]["tools"].size(),
+            6U);
+  Json call = judging("good");
+  call["session_id"] = id;
+  EXPECT_EQ(json_of(post(request(3, "tools/call", call)))["result"]["isError"], false);
+  const Json closed = json_of(post(request(4, "openenv/session/close", {{"session_id", id}})));
+  EXPECT_EQ(closed["result"], (Json{{"session_id", id}, {"closed", true}}));
+  for (const Json& odd :
+       std::vector<Json>{Json::object(), {{"session_id", ""}}, {{"session_id", 1}}})
+    EXPECT_EQ(json_of(post(request(5, "openenv/session/close", odd)))["error"]["code"],
+              kInvalidParams)
+        << odd;
+}
+
+TEST_F(McpRoutesTest, SpeakOverAWebSocketInOrder) {
+  EXPECT_EQ(service().answer({.method = "GET", .path = "/mcp"}).status, 404) << "not added yet";
+  post(request(1, "ping"));
+  EXPECT_EQ(service().answer({.method = "GET", .path = "/mcp"}).status, 405);
+  const HttpReply reply =
+      service().answer({.method = "GET", .path = "/mcp", .headers = {{"upgrade", "WebSocket"}}});
+  ASSERT_TRUE(reply.web_socket);
+  auto& session = *reply.web_socket;
+  for (const Json& message :
+       {request(1, "tools/list"), Json{{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
+        request(2, "tools/call", judging("good")), Json(7)})
+    session.take(message.dump());
+  std::vector<Json> answers;
+  while (session.is_busy())
+    if (const auto text = session.next(std::chrono::milliseconds(20)))
+      answers.push_back(Json::parse(*text));
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0]["result"]["tools"].size(), 6U);
+  EXPECT_EQ(answers[1]["result"]["structuredContent"]["accepted"], true);
+  EXPECT_EQ(answers[2]["error"]["code"], kInvalidRequest);
+  EXPECT_EQ(Json::parse(session.no_room(3, 3))["error"]["data"]["max_sessions"], 3);
+  EXPECT_FALSE(session.is_over());
+  for (int i = 0; i < 100; ++i) session.take("{}");
+  EXPECT_TRUE(session.is_over()) << "a client that does not wait for answers";
+}
+
 TEST_F(McpRoutesTest, RefuseHeadersThatContradictTheBody) {
   const Json call = modern(1, "tools/call", {{"name", "list_tasks"}});
   for (const auto& [name, value] : Headers{{"mcp-method", "tools/list"},

@@ -55,7 +55,23 @@ ToolResult no_verdict(const std::string& why) {
           .is_error = true};
 }
 
+// OpenEnv's clients open a session before they call tools. The tools keep nothing between two calls,
+// so a session is a name, which any door of a gym takes.
+McpServer::Answer close_session(const Request& request) {
+  const Json session = request.params.value("session_id", Json());
+  if (!session.is_string() || session.get_ref<const std::string&>().empty())
+    return RpcError{.code = kInvalidParams,
+                    .message = "params.session_id is a text that is not empty",
+                    .id = request.id};
+  return result_message(request, {{"session_id", session}, {"closed", true}});
+}
+
 }  // namespace
+
+std::string new_session_id() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
 
 PendingCall::PendingCall(const AwaitedJudge& judge, Request request, JudgingTool tool,
                          gym::service::Submitter submitter)
@@ -114,6 +130,9 @@ McpServer::Answer McpServer::answer(const Request& request,
   if (!is_modern && request.method == "initialize")
     return result_message(request, initialization(request.params));
   if (!is_modern && request.method == "ping") return result_message(request, Json::object());
+  if (!is_modern && request.method == "openenv/session/create")
+    return result_message(request, {{"session_id", new_session_id()}});
+  if (!is_modern && request.method == "openenv/session/close") return close_session(request);
   return RpcError{.code = kMethodNotFound,
                   .message = "there is no method '" + request.method + "'",
                   .id = request.id,
