@@ -145,7 +145,7 @@ class Doors {
             suite, service.context().limits, [judge] { return device_facts(judge); },
             serve::mcp::FileAccess::none),
         mcp_({service.context()}, tools_),
-        environments_{service.context(), suite, name_of_device(judge)} {
+        environments_{service.context(), suite, mcp_, name_of_device(judge)} {
     service.add(completion_routes());
     service.add(serve::reward_routes(service.context(), suite));
     service.add(serve::nemo_gym::nemo_gym_routes(service.context(), suite));

@@ -7,6 +7,11 @@
 namespace tritonsmith::serve::mcp {
 
 struct McpFixture : gym::service::ServiceFixture {
+  McpFixture()
+      : McpFixture({Task{.id = "level1/1_A", .source = "class Model: pass\n", .family = "norm"},
+                    Task{.id = "level1/2_B", .source = "class Model: pass\n"},
+                    Task{.id = "level2/1_C", .source = "class Model: pass\n"}}) {}
+  explicit McpFixture(std::vector<Task> tasks) : suite(std::move(tasks)) {}
   const Tools& tools() {
     if (!tools_)
       tools_ = std::make_unique<Tools>(
@@ -41,9 +46,7 @@ struct McpFixture : gym::service::ServiceFixture {
     };
   }
 
-  const Suite suite{{Task{.id = "level1/1_A", .source = "class Model: pass\n", .family = "norm"},
-                     Task{.id = "level1/2_B", .source = "class Model: pass\n"},
-                     Task{.id = "level2/1_C", .source = "class Model: pass\n"}}};
+  const Suite suite;
   Json facts = {{"backend", "evaluate"}, {"target", "sm_90"}, {"gpus", Json::array()}};
   FileAccess files = FileAccess::none;
   double patience_seconds = 100;  // with a judge that takes no jobs
