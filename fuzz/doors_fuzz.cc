@@ -21,7 +21,8 @@ using namespace tritonsmith::serve;
 void read_message(std::string_view text, const mcp::Headers* headers) {
   const mcp::Message message = mcp::parse_message(text, headers);
   if (const auto* error = std::get_if<mcp::RpcError>(&message)) {
-    CHECK(!error->message.empty() && mcp::http_status_of(*error) >= 400,
+    const bool is_modern = error->era == mcp::Era::modern;
+    CHECK(!error->message.empty() && (mcp::http_status_of(*error) >= 400) == is_modern,
           "refused without a reason");
     to_line(mcp::error_message(*error));
   }

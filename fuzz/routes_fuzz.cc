@@ -231,8 +231,6 @@ class Client {
   gym::service::ServiceMetrics metrics_;
   gym::service::RouteContext context_{
       .job_store = store_, .health = {}, .metrics = metrics_, .limits = {}, .stopping = {}};
-  openenv::EnvironmentContext environment_{
-      .context = context_, .suite = suite(), .device = "a device"};
   mcp::Tools tools_{suite(),
                     {},
                     [this]() -> Result<Json> {
@@ -243,7 +241,9 @@ class Client {
                           {"gpus", Json::array()}};
                     },
                     mcp::FileAccess::none};
-  mcp::McpServer server_{context_, tools_};
+  mcp::McpServer server_{{context_}, tools_};
+  openenv::EnvironmentContext environment_{
+      .context = context_, .suite = suite(), .mcp = server_, .device = "a device"};
   gym::service::RouteTable routes_;
   std::shared_ptr<gym::service::WebSocketSession> session_ =
       openenv::environment_session(environment_, {}, 1);

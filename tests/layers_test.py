@@ -97,7 +97,7 @@ SERVE = {
     "jobs": [],
     "rewards": ["jobs"],
     "mcp": ["jobs"],
-    "openenv": ["jobs"],
+    "openenv": ["jobs", "mcp"],
     "nemo_gym": ["jobs"],
 }
 # Tests may also include these: the fakes and builders of other layers, and whole programs to test against.

@@ -54,14 +54,19 @@ class Scorer:
 
 
 def fields_of(reward: Reward) -> dict[str, float]:
-    """Figures for logs, the same names for every completion."""
+    """Figures for logs, the same names for every completion, as verl needs them.
+
+    It averages them over all completions. So the speed-up is not among them: a kernel that was not timed has none, and 0
+    would count as one.
+    """
     verdict = reward.verdict
-    return {
-        "accepted": float(verdict.accepted),
-        "correct": float(verdict.correct),
-        "compiled": float(verdict.compiled),
-        "speedup": verdict.speedup if verdict.speedup is not None else 0.0,
-    }
+    return {"accepted": float(verdict.accepted), "correct": float(verdict.correct), "compiled": float(verdict.compiled)}
+
+
+def timed_fields_of(reward: Reward) -> dict[str, float]:
+    """The same, and the speed-up of a kernel that a GPU timed, for frameworks in which a figure may be absent."""
+    speedup = reward.verdict.speedup
+    return fields_of(reward) | ({} if speedup is None else {"speedup": speedup})
 
 
 def label_of(row: Mapping[str, Any], column: Optional[str] = None) -> Label:

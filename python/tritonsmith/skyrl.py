@@ -12,7 +12,7 @@ from typing import Any, Mapping, Optional
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from tritonsmith.scorer import Scorer, fields_of, label_of
+from tritonsmith.scorer import Scorer, timed_fields_of, label_of
 from tritonsmith.waiting import wait_for
 
 __all__ = ["KernelEnv", "register"]
@@ -36,7 +36,7 @@ class KernelEnv(BaseTextEnv):  # type: ignore[misc]
         done = reward.verdict.accepted or self.turns >= self.max_turns
         observations = [] if done else [{"role": "user", "content": reward.verdict.feedback}]
         return BaseTextEnvStepOutput(
-            observations=observations, reward=reward.total, done=done, metadata={"stage": reward.verdict.stage, **fields_of(reward)}
+            observations=observations, reward=reward.total, done=done, metadata={"stage": reward.verdict.stage, **timed_fields_of(reward)}
         )
 
 

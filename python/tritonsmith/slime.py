@@ -12,7 +12,7 @@ import json
 import os
 from typing import Any, Sequence, Union
 
-from tritonsmith.scorer import Scorer, fields_of
+from tritonsmith.scorer import Scorer, timed_fields_of
 
 __all__ = ["rm"]
 
@@ -24,4 +24,4 @@ async def rm(args: Any, sample: Any, **_: Any) -> Union[float, dict[str, float],
     options = json.loads(os.environ.get("TRITONSMITH_REWARD") or "{}")
     reward = await Scorer(options).reward(sample.label, sample.response)
     key = getattr(args, "reward_key", None)
-    return {key: reward.total, **fields_of(reward)} if key else reward.total
+    return {key: reward.total, **timed_fields_of(reward)} if key else reward.total

@@ -13,7 +13,7 @@ from typing import Any, Iterator
 
 import verifiers.v1 as vf
 
-from tritonsmith.scorer import Scorer, fields_of
+from tritonsmith.scorer import Scorer, timed_fields_of
 from tritonsmith.task import load_tasks
 from tritonsmith.waiting import wait_for
 
@@ -65,7 +65,7 @@ class KernelTask(vf.Task[KernelTaskData, vf.State, KernelTaskConfig]):
     @vf.reward  # type: ignore[untyped-decorator]
     async def kernel(self, trace: Any) -> float:
         reward = await self.config.scorer().reward(self.label, trace.last_reply)
-        trace.record_metrics(fields_of(reward))
+        trace.record_metrics(timed_fields_of(reward))
         return float(reward.total)
 
 

@@ -84,7 +84,7 @@ Status serve_mcp(const McpOptions& options) {
         return options.gym.url.empty() ? device_facts(config) : facts_of_service(options.gym);
       },
       serve::mcp::FileAccess::own);
-  const serve::mcp::McpServer server(service.context(), tools);
+  const serve::mcp::McpServer server({service.context()}, tools);
   return serve::mcp::serve_stdio(server, {}, {});
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/temp_dir.h"
+#include "datasets/export.h"
 #include "datasets/front_matter.h"
 #include "datasets/parquet.h"
 
@@ -166,6 +167,19 @@ TEST_F(Folder, WritesAndReadsNestedParquetInTheHubsLayout) {
   EXPECT_EQ((**second).value["speed"], 1.5);
   EXPECT_EQ((**second).value["stars"], nullptr);
   EXPECT_FALSE(*(*reader)->next());
+}
+
+TEST_F(Folder, IsTheTitleOfItsCardHoweverItsPathEnds) {
+  if (parquet_is_missing()) GTEST_SKIP() << why_no_parquet();
+  const std::vector<Example> examples = {
+      {.task = "t", .prompt = {{text::Role::user, "u"}}, .completion = "c"}};
+  for (const char* out : {"kernels", "kernels/", "kernels/."}) {
+    const DatasetTarget target{.out = path().string() + "/" + out, .split = "train"};
+    const auto written = export_examples(examples, ExampleLayout::messages, target);
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_THAT(*read_file(path() / "kernels" / "README.md"), HasSubstr("---\n# kernels\n")) << out;
+    std::filesystem::remove_all(path() / "kernels");
+  }
 }
 
 TEST_F(Folder, NamesAParquetFileThatIsCutOff) {

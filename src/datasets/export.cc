@@ -66,13 +66,21 @@ void note_licences(const Json& row, ExportCounts& counts) {
       counts.licences.push_back(name);
 }
 
+// Returns the name of a file or a folder, also of one that the caller wrote with a slash at its end.
+std::string name_of_set(const std::filesystem::path& out) {
+  std::error_code error;  // without a working folder the path stays as it is
+  const std::filesystem::path absolute = std::filesystem::absolute(out, error);
+  const std::filesystem::path whole = (error ? out : absolute).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 std::string card_of(const DatasetTarget& target, const ExportCounts& counts,
                     std::string_view layout) {
   return fmt::format(
       "# {}\n\n{} rows in the layout `{}`, written by tritonsmith.\n\nLicences of the rows: {}. "
       "Each row's `origin` "
       "names its source.\n{}{}",
-      target.out.filename().string(), counts.written, layout,
+      name_of_set(target.out), counts.written, layout,
       counts.licences.empty() ? "unknown" : fmt::format("{}", fmt::join(counts.licences, ", ")),
       target.card.empty() ? "" : "\n", target.card);
 }

@@ -1,10 +1,14 @@
 """Drives OpenEnv's endpoints by openenv-core's own client."""
 
 import asyncio
+import json
 import unittest
 
 import requests
+from openenv.cli._validation import validate_running_environment
 from openenv.core.generic_client import GenericEnvClient
+from openenv.core.mcp_client import MCPToolClient
+from websockets.asyncio.client import connect as ws_connect
 
 from service import KERNEL, ServiceTest, TASK, WRONG_KERNEL, completion, serve
 
@@ -51,6 +55,41 @@ class OpenEnv(ServiceTest):
             with self.assertRaisesRegex(RuntimeError, "EXECUTION_ERROR"):
                 await env.step({"code": KERNEL})
             self.assertEqual((await env.state())["turn"], 0)
+
+    async def test_openenvs_tool_client_judges_in_steps_and_in_sessions(self):
+        for in_sessions in (False, True):
+            async with MCPToolClient(base_url=self.url) as env:
+                env.use_production_mode = in_sessions
+                self.assertTrue(await env.has_tool("judge_kernel"))
+                result = await env.call_tool("judge_kernel", kernel=KERNEL, task="softmax")
+                verdict = result["structuredContent"] if in_sessions else result
+                self.assertTrue(verdict["accepted"])
+                with self.assertRaises(RuntimeError):
+                    await env.call_tool("no_such_tool")
+
+    async def test_mcp_over_the_websocket_of_an_environment(self):
+        async with GenericEnvClient(base_url=self.url) as env:
+            answer = await env._send_and_receive({"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}})
+            self.assertIn("judge_kernel", [tool["name"] for tool in answer["data"]["result"]["tools"]])
+
+    async def test_mcp_over_a_websocket_of_its_own(self):
+        async with ws_connect(self.url.replace("http", "ws", 1) + "/mcp") as socket:
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
+            self.assertEqual(len(json.loads(await socket.recv())["result"]["tools"]), 6)
+
+    async def test_a_service_without_room_says_so_in_openenvs_words(self):
+        url = serve(settings=("streams=1",))
+        async with GenericEnvClient(base_url=url) as env:
+            await env.reset(problem_id="softmax")
+            async with GenericEnvClient(base_url=url) as another:
+                with self.assertRaisesRegex(RuntimeError, "CAPACITY_REACHED"):
+                    await another.reset(problem_id="softmax")
+
+    def test_openenvs_validator_passes_the_service(self):
+        report = validate_running_environment(self.url)
+        self.assertEqual([each for each in report["criteria"] if not each["passed"]], [])
+        self.assertTrue(report["passed"])
+        self.assertEqual((report["mode"], report["summary"]["passed_count"]), ("simulation", 6))
 
     def test_the_same_without_a_connection(self):
         self.assertEqual(requests.get(self.url + "/health").json()["status"], "healthy")

@@ -35,7 +35,7 @@ def suite():
 
 
 @functools.lru_cache(maxsize=None)
-def serve(broken=False, token=""):
+def serve(broken=False, token="", settings=()):
     """Starts a service and returns its URL."""
     folder = tempfile.TemporaryDirectory()
     environment = {name: value for name, value in os.environ.items() if name != "TRITONSMITH_GYM_TOKEN"}
@@ -43,8 +43,10 @@ def serve(broken=False, token=""):
         environment["TRITONSMITH_GYM_TOKEN"] = token
     if broken:
         environment["TRITONSMITH_PYTHON"] = "/bin/false"
-    process = subprocess.Popen([BINARY, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", folder.name, "--suite", suite()],
-                               stderr=subprocess.PIPE, text=True, env=environment)
+    command = [BINARY, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", folder.name, "--suite", suite()]
+    for setting in settings:
+        command += ["--set", setting]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
 
     def stop():
         process.terminate()

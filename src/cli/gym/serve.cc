@@ -144,8 +144,8 @@ class Doors {
       : tools_(
             suite, service.context().limits, [judge] { return device_facts(judge); },
             serve::mcp::FileAccess::none),
-        mcp_(service.context(), tools_),
-        environments_{service.context(), suite, name_of_device(judge)} {
+        mcp_({service.context()}, tools_),
+        environments_{service.context(), suite, mcp_, name_of_device(judge)} {
     service.add(completion_routes());
     service.add(serve::reward_routes(service.context(), suite));
     service.add(serve::nemo_gym::nemo_gym_routes(service.context(), suite));

@@ -15,6 +15,15 @@ double random_share() {
 
 ApiReply empty_reply(FinishReason finish) { return {.finish = finish}; }
 
+bool refuses_key(const ApiFailure& failure) {
+  return failure.status == 401 || failure.status == 403;
+}
+
+tl::unexpected<Error> refused_key(const ApiAddress& address, const ApiFailure& failure) {
+  return fail("{} refuses the key ({}); set ${} or key_file", address.origin, failure.message,
+              kApiKeyVariable);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ApiWriter>> ApiWriter::open(const ApiConfig& config,
@@ -58,9 +67,7 @@ Status ApiWriter::check_models() {
   const auto models = client.models();
   if (!models) {
     const ApiFailure& failure = models.error();
-    if (failure.status == 401 || failure.status == 403)
-      return fail("{} refuses the key ({}); set ${} or key_file", address_.origin, failure.message,
-                  kApiKeyVariable);
+    if (refuses_key(failure)) return refused_key(address_, failure);
     if (failure.status == 0) return fail_by_fault("{}", failure.message);
     return ok();
   }
@@ -202,6 +209,7 @@ Result<std::optional<ApiReply>> ApiWriter::ask(Job& job, const Json& body, ApiCl
       case AfterFailure::finish_filtered:
         return std::optional(empty_reply(FinishReason::filtered));
       case AfterFailure::give_up:
+        if (refuses_key(failure)) return refused_key(address_, failure);
         return fail("{} does not serve '{}': {}", address_.origin, model_, failure.message);
       case AfterFailure::ask_again:
         break;

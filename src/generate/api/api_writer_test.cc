@@ -186,6 +186,19 @@ TEST(ApiWriter, SaysThatTheKeyIsRefused) {
       << writer.error().message;
 }
 
+TEST(ApiWriter, SaysThatTheKeyIsRefusedWhereTheListOfModelsIsOpen) {
+  for (const int status : {401, 403}) {
+    FakeApiServer server([status](const Asked&, httplib::Response& response) {
+      refuse(response, status, "", "bad key");
+    });
+    const std::string error = error_from(server);
+    EXPECT_NE(error.find(fmt::format("refuses the key (HTTP status {}: bad key); set $", status)),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("key_file"), std::string::npos) << error;
+  }
+}
+
 TEST(ApiWriter, AServerWithoutAListOfModelsIsTakenAtItsWord) {
   FakeApiServer server(
       [](const Asked&, httplib::Response& response) { stream_text(response, "good"); });

@@ -54,6 +54,9 @@ class WebSocketSession {
   // Tells whether next() may have a message without another one of the client.
   virtual bool is_busy() const = 0;
   virtual bool is_over() const = 0;
+  // Returns the one message for a client that finds `most` streams open, in the protocol's own form.
+  // Empty: the client gets status 503, and no WebSocket.
+  virtual std::string no_room(int /*active*/, int /*most*/) const { return ""; }
 };
 
 struct HttpReply {

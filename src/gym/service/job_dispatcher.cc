@@ -70,7 +70,12 @@ void JobDispatcher::drain(Deadline deadline) {
 
 ServiceHealth JobDispatcher::health() const {
   return {.trouble = [this] { return trouble(); },
-          .why_not_ready = [this] { return why_not_ready(); }};
+          .why_not_ready = [this] { return why_not_ready(); },
+          .failed_start =
+              [this] {
+                const std::lock_guard lock(mutex_);
+                return failed_start_;
+              }};
 }
 
 WorkerView JobDispatcher::describe() const {
@@ -116,7 +121,12 @@ void JobDispatcher::run(const std::stop_token& stop) {
     const Status worked = [&]() -> Status {
       TRY_ASSIGN(left_out_, gpus_.quarantined());
       lease_.gpus = gpus_.without(left_out_);
-      TRY_ASSIGN(const auto judge, make_judge_(stop));
+      auto made = make_judge_(stop);
+      {
+        const std::lock_guard lock(mutex_);
+        failed_start_ = made ? "" : made.error().message;
+      }
+      TRY_ASSIGN(const auto judge, std::move(made));
       gpus_.begin_judge();
       set_has_judge(true);
       faults_in_a_row_ = 0;

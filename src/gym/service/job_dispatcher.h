@@ -100,6 +100,7 @@ class JobDispatcher {
   mutable std::mutex mutex_;  // guards the members below
   mutable std::condition_variable drained_;
   std::string trouble_;
+  std::string failed_start_;  // see ServiceHealth
   bool has_judge_ = false;
   bool is_draining_ = false;
   bool is_drained_ = false;  // it takes no more jobs, and has none

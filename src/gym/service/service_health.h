@@ -15,6 +15,8 @@ struct ServiceHealth {
   std::function<std::string()> trouble;
   // Returns why no jobs are taken, in one line; empty while they are.
   std::function<std::string()> why_not_ready;
+  // Returns why the last judge did not start, in one line; empty if it did. A door does not know it.
+  std::function<std::string()> failed_start = {};
 };
 
 // A door's health: ready while a worker takes jobs, in trouble while the store does not answer. It

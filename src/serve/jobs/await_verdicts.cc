@@ -123,15 +123,26 @@ OrNoVerdicts<std::vector<Verdict>> judge_all(const RouteContext& context, Submis
             submit(context, submissions.subspan(at, std::min(kAtOnce, submissions.size() - at)),
                    submitter, deadline);
         !sent)
-      return tl::unexpected(sent.error());
+      return tl::unexpected(with_trouble(context, sent.error()));
   std::vector<Verdict> verdicts;
   for (const gym::api::Submission& submission : submissions) {
     auto verdict =
         JudgedJob(context, submission, submitter, JudgedJob::State::submitted).wait(deadline);
-    if (!verdict) return tl::unexpected(verdict.error());
+    if (!verdict) return tl::unexpected(with_trouble(context, verdict.error()));
     verdicts.push_back(*std::move(verdict));
   }
   return verdicts;
+}
+
+std::string why_no_judge(const RouteContext& context) {
+  return context.health.why_not_ready ? context.health.why_not_ready() : "";
+}
+
+NoVerdicts with_trouble(const RouteContext& context, NoVerdicts why) {
+  if (why.reason != NoVerdict::pending) return why;
+  if (const std::string trouble = why_no_judge(context); !trouble.empty())
+    why.message += "; no judge takes jobs: " + trouble;
+  return why;
 }
 
 gym::service::HttpReply retry_later(const NoVerdicts& why) {

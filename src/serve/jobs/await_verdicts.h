@@ -56,6 +56,11 @@ OrNoVerdicts<std::vector<Verdict>> judge_all(const gym::service::RouteContext& c
                                              const gym::service::Submitter& submitter,
                                              Deadline deadline);
 
+// Returns why no judge takes jobs, in one line; empty while one does.
+std::string why_no_judge(const gym::service::RouteContext& context);
+// Returns the reason, and for jobs that are pending also why no judge takes them, if none does.
+NoVerdicts with_trouble(const gym::service::RouteContext& context, NoVerdicts why);
+
 // The reply for clients that repeat a request: status 503 with Retry-After.
 gym::service::HttpReply retry_later(const NoVerdicts& why);
 

@@ -29,6 +29,30 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
+// Returns what a reader without the page can look up in place of a link: the page in the
+// repository, behind the link's text unless that is the page's name itself.
+std::string place_of(std::string_view text, std::string_view target) {
+  if (target.find("://") != std::string_view::npos) return fmt::format("{} ({})", text, target);
+  const std::string place =
+      fmt::format("docs/{}{}", target.starts_with('#') ? "verdict.md" : "", target);
+  return text == target ? place : fmt::format("{} ({})", text, place);
+}
+
+// Returns a cell with a place for each link, "[text](target)".
+std::string without_links(std::string_view cell) {
+  std::string plain;
+  while (true) {
+    const std::size_t open = cell.find('['), middle = cell.find("](", open);
+    const std::size_t close = cell.find(')', middle);
+    if (close == std::string_view::npos) return plain + std::string(cell);
+    const std::size_t begin = cell.rfind('[', middle);  // "a[0], [text](target)"
+    plain += cell.substr(0, begin);
+    plain += place_of(cell.substr(begin + 1, middle - begin - 1),
+                      cell.substr(middle + 2, close - middle - 2));
+    cell.remove_prefix(close + 1);
+  }
+}
+
 // Returns the texts in backticks.
 std::vector<std::string> names_in(std::string_view cell) {
   std::vector<std::string> names;
@@ -71,7 +95,7 @@ std::vector<Explanation> explanations_of(std::string_view page, std::string_view
     if (std::ranges::find(names, name) == names.end()) return;
     Explanation explanation{.name = std::string(name), .section = section, .cells = {}};
     for (std::size_t i = 1; i < std::min(heads.size(), cells.size()); ++i)
-      if (!cells[i].empty()) explanation.cells.emplace_back(heads[i], cells[i]);
+      if (!cells[i].empty()) explanation.cells.emplace_back(heads[i], without_links(cells[i]));
     found.push_back(std::move(explanation));
   });
   return found;

@@ -14,7 +14,8 @@ namespace tritonsmith::serve::mcp {
 struct Explanation {
   std::string name;
   std::string section;  // the heading above the table: "Findings from the source"
-  // The cells of the row by the table's heads, without the first: "meaning", "what to do".
+  // The cells of the row by the table's heads, without the first: "meaning", "what to do". A link
+  // is a place in the repository there: "docs/judging.md".
   std::vector<std::pair<std::string, std::string>> cells;
 };
 

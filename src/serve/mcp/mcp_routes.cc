@@ -3,7 +3,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <random>
+
+#include "serve/mcp/rpc_session.h"
 
 namespace tritonsmith::serve::mcp {
 namespace {
@@ -78,11 +79,6 @@ HttpReply error_reply(const RpcError& error) {
   return gym::service::json_reply(http_status_of(error), error_message(error));
 }
 
-std::string new_session() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
-}
-
 std::string key_of(const HttpCall& call, const Json& id) {
   return fmt::format("{} {} {}", call.submitter.name, call.header(kSession), to_line(id));
 }
@@ -109,7 +105,8 @@ HttpReply answer(const McpServer& server, const std::shared_ptr<CancelFlags>& fl
   if (const auto* error = std::get_if<RpcError>(&answered)) return error_reply(*error);
   if (const auto* json = std::get_if<Json>(&answered)) {
     HttpReply reply = gym::service::json_reply(200, *json);
-    if (request.method == "initialize") reply.headers.emplace_back("Mcp-Session-Id", new_session());
+    if (request.method == "initialize")
+      reply.headers.emplace_back("Mcp-Session-Id", new_session_id());
     return reply;
   }
   auto& pending = std::get<std::unique_ptr<PendingCall>>(answered);
@@ -120,10 +117,28 @@ HttpReply answer(const McpServer& server, const std::shared_ptr<CancelFlags>& fl
   return reply;
 }
 
+// A client that asks for the stream of a server's own messages must learn by status 405 that there is
+// none. OpenEnv's clients ask for a WebSocket.
+HttpReply open_web_socket(const McpServer& server, const HttpCall& call) {
+  if (gym::service::lower_case(call.header("upgrade")) != "websocket") {
+    HttpReply reply = gym::service::error_reply(405, "method_not_allowed",
+                                                "/mcp has POST, and GET for a WebSocket only");
+    reply.allow = "POST";
+    return reply;
+  }
+  HttpReply reply;
+  reply.web_socket = std::make_shared<RpcSession>(server, call.submitter);
+  return reply;
+}
+
 }  // namespace
 
 std::vector<gym::service::Route> mcp_routes(const McpServer& server) {
-  return {{.method = "POST",
+  return {{.method = "GET",
+           .path = "/mcp",
+           .answer = [&server](const HttpCall& call,
+                               const auto&) { return open_web_socket(server, call); }},
+          {.method = "POST",
            .path = "/mcp",
            .answer = [&server, flags = std::make_shared<CancelFlags>()](const HttpCall& call,
                                                                         const auto&) {

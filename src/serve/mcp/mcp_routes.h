@@ -1,8 +1,8 @@
-// Serves MCP over HTTP, at POST /mcp. A request is answered with JSON, or, while a job waits, with
-// a stream of server-sent events: progress, then the response. A modern client cancels by closing
-// the stream. A legacy client cancels by notifications/cancelled with the session that `initialize`
-// gave it. Sessions hold nothing else, and a server that starts anew takes those of its
-// predecessor.
+// Serves MCP over HTTP: POST /mcp, and GET /mcp for a WebSocket (rpc_session.h). A request is answered
+// with JSON, or, while a job waits, with a stream of server-sent events: progress, then the response. A
+// modern client cancels by closing the stream. A legacy client cancels by notifications/cancelled with
+// the session that `initialize` gave it. Sessions hold nothing else, and a server that starts anew takes
+// those of its predecessor.
 #pragma once
 
 #include <memory>

@@ -83,7 +83,53 @@ TEST_F(McpRoutesTest, AnswerALegacyClientAfterItsHandshake) {
   const Json listed = json_of(post(request(2, "tools/list")))["result"];
   EXPECT_EQ(listed["tools"].size(), 6U);
   EXPECT_FALSE(listed.contains("resultType"));
-  EXPECT_EQ(post(request(3, "server/discover")).status, 404);
+  const HttpReply unknown = post(request(3, "server/discover"));
+  EXPECT_EQ(unknown.status, 200) << "the error is JSON-RPC's";
+  EXPECT_EQ(json_of(unknown)["error"]["code"], kMethodNotFound);
+}
+
+TEST_F(McpRoutesTest, GiveOpenEnvsClientsASession) {
+  const Json made = json_of(post(request(1, "openenv/session/create")))["result"];
+  const std::string id = made["session_id"];
+  EXPECT_GE(id.size(), 32U);
+  EXPECT_EQ(json_of(post(request(2, "tools/list", {{"session_id", id}})))["result"]["tools"].size(),
+            6U);
+  Json call = judging("good");
+  call["session_id"] = id;
+  EXPECT_EQ(json_of(post(request(3, "tools/call", call)))["result"]["isError"], false);
+  const Json closed = json_of(post(request(4, "openenv/session/close", {{"session_id", id}})));
+  EXPECT_EQ(closed["result"], (Json{{"session_id", id}, {"closed", true}}));
+  for (const Json& odd :
+       std::vector<Json>{Json::object(), {{"session_id", ""}}, {{"session_id", 1}}})
+    EXPECT_EQ(json_of(post(request(5, "openenv/session/close", odd)))["error"]["code"],
+              kInvalidParams)
+        << odd;
+}
+
+TEST_F(McpRoutesTest, SpeakOverAWebSocketInOrder) {
+  EXPECT_EQ(service().answer({.method = "GET", .path = "/mcp"}).status, 404) << "not added yet";
+  post(request(1, "ping"));
+  EXPECT_EQ(service().answer({.method = "GET", .path = "/mcp"}).status, 405);
+  const HttpReply reply =
+      service().answer({.method = "GET", .path = "/mcp", .headers = {{"upgrade", "WebSocket"}}});
+  ASSERT_TRUE(reply.web_socket);
+  auto& session = *reply.web_socket;
+  for (const Json& message :
+       {request(1, "tools/list"), Json{{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}},
+        request(2, "tools/call", judging("good")), Json(7)})
+    session.take(message.dump());
+  std::vector<Json> answers;
+  while (session.is_busy())
+    if (const auto text = session.next(std::chrono::milliseconds(20)))
+      answers.push_back(Json::parse(*text));
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0]["result"]["tools"].size(), 6U);
+  EXPECT_EQ(answers[1]["result"]["structuredContent"]["accepted"], true);
+  EXPECT_EQ(answers[2]["error"]["code"], kInvalidRequest);
+  EXPECT_EQ(Json::parse(session.no_room(3, 3))["error"]["data"]["max_sessions"], 3);
+  EXPECT_FALSE(session.is_over());
+  for (int i = 0; i < 100; ++i) session.take("{}");
+  EXPECT_TRUE(session.is_over()) << "a client that does not wait for answers";
 }
 
 TEST_F(McpRoutesTest, RefuseHeadersThatContradictTheBody) {
@@ -124,6 +170,7 @@ TEST_F(McpRoutesTest, RefuseWhatIsNoMessage) {
   for (const auto& [body, code] : std::vector<std::pair<std::string, int>>{
            {"{", kParseError},
            {"[]", kInvalidRequest},
+           {"{}", kInvalidRequest},
            {R"({"jsonrpc": "1.0", "id": 1, "method": "ping"})", kInvalidRequest},
            {R"({"jsonrpc": "2.0", "id": null, "method": "ping"})", kInvalidRequest},
            {R"({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})", kInvalidRequest},
@@ -133,8 +180,11 @@ TEST_F(McpRoutesTest, RefuseWhatIsNoMessage) {
            {R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}})",
             kInvalidParams}}) {
     const HttpReply reply = post_text(body);
-    EXPECT_EQ(reply.status, 400) << body;
+    EXPECT_EQ(reply.status, 200) << body;
+    EXPECT_EQ(json_of(reply)["jsonrpc"], "2.0") << body;
     EXPECT_EQ(json_of(reply)["error"]["code"], code) << body;
+    const Headers modern = {{"mcp-protocol-version", std::string(kModernVersion)}};
+    EXPECT_EQ(post_text(body, modern).status, 400) << body;
   }
 }
 
@@ -163,6 +213,28 @@ TEST_F(McpRoutesTest, HaveNoResultForAFaultOfOurs) {
   EXPECT_FALSE(failed.contains("structuredContent"));
   EXPECT_THAT(failed["content"][0]["text"].get<std::string>(),
               HasSubstr("by no fault of the kernel"));
+}
+
+TEST_F(McpRoutesTest, EndACallWhenTheJudgeDoesNotStart) {
+  failed_starts = 1'000'000;
+  const Json failed = result(modern(1, "tools/call", judging("good")));
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(failed["content"][0]["text"].get<std::string>(),
+              HasSubstr("the judge does not start: the self-test failed"));
+  const Json message = modern(2, "tools/call", judging("good"));
+  const auto all = messages(stream(message, headers_of(message)));
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["result"]["isError"], true);
+}
+
+TEST_F(McpRoutesTest, EndACallWhenNoJudgeTakesJobsForLong) {
+  slow_start = true;
+  patience_seconds = 0;
+  const Json failed = result(modern(1, "tools/call", judging("good")));
+  EXPECT_EQ(failed["isError"], true);
+  EXPECT_THAT(failed["content"][0]["text"].get<std::string>(),
+              HasSubstr("self-test has not passed"));
+  slow_start = false;
 }
 
 TEST_F(McpRoutesTest, StreamProgressAndThenTheResult) {

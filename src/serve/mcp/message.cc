@@ -18,6 +18,13 @@ std::string header(const Headers& headers, const std::string& name) {
   return at == headers.end() ? std::string() : at->second;
 }
 
+// The era of a message as its headers tell it.
+Era era_of(const Headers* headers) {
+  const bool is_modern =
+      headers != nullptr && header(*headers, "mcp-protocol-version") == kModernVersion;
+  return is_modern ? Era::modern : Era::legacy;
+}
+
 // Decodes "=?base64?...?=", the form of a value that no header can hold as it is.
 std::optional<std::string> decoded(const std::string& value) {
   constexpr std::string_view open = "=?base64?", close = "?=";
@@ -47,22 +54,24 @@ std::string header_mismatch(const Headers& headers, const Request& request,
 }
 
 RpcError refusal(const Request& request, int code, std::string message, Json data = nullptr) {
-  return {.code = code, .message = std::move(message), .id = request.id, .data = std::move(data)};
+  return {.code = code,
+          .message = std::move(message),
+          .id = request.id,
+          .data = std::move(data),
+          .era = request.era};
 }
 
 // Checks what a modern request must carry, and sets the era. A legacy request passes.
 std::optional<RpcError> check_era(const Headers* headers, Request& request) {
   const Json meta = request.params.value("_meta", Json::object());
-  const bool in_header =
-      headers != nullptr && header(*headers, "mcp-protocol-version") == kModernVersion;
   const bool in_meta = meta.is_object() && meta.contains(kVersionKey);
+  request.era = in_meta ? Era::modern : era_of(headers);
   if (meta.is_object() && meta.contains("progressToken")) {
     request.progress_token = meta["progressToken"];
     if (!request.progress_token.is_string() && !request.progress_token.is_number_integer())
       return refusal(request, kInvalidParams, "_meta.progressToken is a text or a whole number");
   }
-  if (!in_header && !in_meta) return std::nullopt;
-  request.era = Era::modern;
+  if (request.era == Era::legacy) return std::nullopt;
   for (const std::string_view key : {kVersionKey, kCapabilitiesKey})
     if (!meta.is_object() || !meta.contains(key))
       return refusal(request, kInvalidParams, fmt::format("params._meta lacks '{}'", key));
@@ -96,15 +105,18 @@ std::string legacy_version(const Json& params) {
 
 Message parse_message(std::string_view text, const Headers* http_headers) {
   const auto json = parse_json(text);
-  if (!json) return RpcError{.code = kParseError, .message = json.error().message};
+  const Era era = era_of(http_headers);
+  if (!json) return RpcError{.code = kParseError, .message = json.error().message, .era = era};
   if (!json->is_object())
-    return RpcError{.code = kInvalidRequest, .message = "a message is one JSON object"};
+    return RpcError{.code = kInvalidRequest, .message = "a message is one JSON object", .era = era};
   Request request;
   if (json->contains("id")) request.id = (*json)["id"];
   const bool has_id = request.id.is_string() || request.id.is_number_integer();
   const auto invalid = [&](std::string message) {
-    return RpcError{
-        .code = kInvalidRequest, .message = std::move(message), .id = has_id ? request.id : Json()};
+    return RpcError{.code = kInvalidRequest,
+                    .message = std::move(message),
+                    .id = has_id ? request.id : Json(),
+                    .era = era};
   };
   if (json->value("jsonrpc", Json()) != "2.0") return invalid("jsonrpc is \"2.0\"");
   // A response needs no answer, and this server asks for nothing.
@@ -146,6 +158,7 @@ Json progress_message(const Json& token, double progress, std::string_view messa
 }
 
 int http_status_of(const RpcError& error) {
+  if (error.era == Era::legacy) return 200;
   if (error.code == kMethodNotFound) return 404;
   return error.code == kInternalError ? 500 : 400;
 }

@@ -38,6 +38,7 @@ struct RpcError {
   std::string message;
   Json id = nullptr;
   Json data = nullptr;
+  Era era = Era::legacy;  // of the request at fault
 };
 using Message = std::variant<Request, Notification, RpcError>;
 
@@ -56,7 +57,8 @@ Json error_message(const RpcError& error);
 Json progress_message(const Json& token, double progress, std::string_view message);
 Json server_info();
 
-// The status of an HTTP reply with this error.
+// The status of an HTTP reply with this error. A legacy client reads errors only in replies of status
+// 200, and so do OpenEnv's clients and its validator. A modern one wants a status of HTTP's, too.
 int http_status_of(const RpcError& error);
 
 }  // namespace tritonsmith::serve::mcp

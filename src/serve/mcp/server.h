@@ -13,9 +13,16 @@
 
 namespace tritonsmith::serve::mcp {
 
+// The judge that calls wait for. A call ends without a result if no judge takes jobs for so long, or
+// at once if the judge does not start: an agent that waits learns nothing from it.
+struct AwaitedJudge {
+  const gym::service::RouteContext& context;
+  double patience_seconds = 100;
+};
+
 class PendingCall {
  public:
-  PendingCall(const gym::service::RouteContext& context, Request request, JudgingTool tool,
+  PendingCall(const AwaitedJudge& judge, Request request, JudgingTool tool,
               gym::service::Submitter submitter);
 
   // Returns the next message for the client: its progress, where it asked for that, or the response,
@@ -27,27 +34,37 @@ class PendingCall {
   const Request& request() const { return request_; }
 
  private:
+  // Returns why waiting longer is of no use, or "".
+  std::string why_to_give_up();
+
+  AwaitedJudge judge_;
   Request request_;
   JudgingTool tool_;
   JudgedJob job_;
   Stopwatch watch_;
-  double told_seconds_ = 0;  // when the client last heard of its progress
+  std::optional<double> looked_seconds_;   // when it last asked whether a judge takes jobs
+  std::optional<double> unready_seconds_;  // since when none does
+  double told_seconds_ = 0;                // when the client last heard of its progress
   bool is_done_ = false;
 };
 
 class McpServer {
  public:
-  McpServer(const gym::service::RouteContext& context, const Tools& tools)
-      : context_(context), tools_(tools) {}
+  McpServer(const AwaitedJudge& judge, const Tools& tools) : judge_(judge), tools_(tools) {}
 
   using Answer = std::variant<Json, std::unique_ptr<PendingCall>, RpcError>;
   Answer answer(const Request& request, const gym::service::Submitter& submitter) const;
+  // Requested when the service ends.
+  std::stop_token stopping() const { return judge_.context.stopping; }
 
  private:
   Answer call_tool(const Request& request, const gym::service::Submitter& submitter) const;
 
-  const gym::service::RouteContext& context_;
+  AwaitedJudge judge_;
   const Tools& tools_;
 };
+
+// Returns a name for a session, which nobody can guess.
+std::string new_session_id();
 
 }  // namespace tritonsmith::serve::mcp

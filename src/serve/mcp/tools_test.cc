@@ -69,6 +69,26 @@ TEST_F(ToolsTest, ExplainEveryRowOfThePage) {
     EXPECT_TRUE(explanations_of(odd, "x").empty()) << odd;
 }
 
+TEST_F(ToolsTest, ExplainWithoutLinksThatLeadNowhere) {
+  const std::string wrong = call("explain_finding", {{"name", "wrong_value"}}).text;
+  EXPECT_THAT(wrong, HasSubstr("See docs/judging.md for the usual causes."));
+  for (const std::string& name : explained_names(verdict_page()))
+    for (const Explanation& explanation : explanations_of(verdict_page(), name))
+      for (const auto& [head, cell] : explanation.cells)
+        EXPECT_EQ(cell.find("]("), std::string::npos) << name << ": " << cell;
+  const auto cell_of = [](const std::string& cell) {
+    return explanations_of("## S\n| a | b |\n|---|---|\n| `x` | " + cell + " |\n", "x")
+        .at(0)
+        .cells.at(0)
+        .second;
+  };
+  EXPECT_EQ(cell_of("the [list](#a-list), c"), "the list (docs/verdict.md#a-list), c");
+  EXPECT_EQ(cell_of("`x[0]` and [t](p.md#q)"), "`x[0]` and t (docs/p.md#q)");
+  EXPECT_EQ(cell_of("[here](https://a.b)"), "here (https://a.b)");
+  for (const char* odd : {"[", "](", "[a](", "[a] (b)", "a](b)"})
+    EXPECT_FALSE(cell_of(odd).empty()) << odd;
+}
+
 TEST_F(ToolsTest, NameTheArgumentAtFault) {
   EXPECT_THAT(refusal("judge_kernel", {{"kernel", "k"}}), HasSubstr("task"));
   EXPECT_THAT(refusal("judge_kernel", {{"kernel", "k"}, {"task", "level1/9"}}),

@@ -102,9 +102,13 @@ OrError<Json> KernelEnvironment::reset(const Json& options) {
   return Json{{"observation", observation(nullptr)}, {"reward", nullptr}, {"done", false}};
 }
 
-OrError<std::optional<Json>> KernelEnvironment::begin_step(const Json& action) {
+OrError<std::optional<Json>> KernelEnvironment::begin_step(const Json& action,
+                                                           std::optional<double> seconds) {
   if (!task_) return failed("reset the environment first");
   if (!action.is_object()) return wrong("an action is an object with `code`, or `completion`");
+  if (seconds && !(*seconds > 0 && *seconds <= kLongestStepSeconds))
+    return wrong(fmt::format("timeout_s is positive and at most {}", kLongestStepSeconds));
+  step_limit_ = seconds.value_or(step_seconds_);
   JsonReader reader(action);
   const std::string code = reader.string("code", ""), text = reader.string("completion", "");
   if (const auto read = reader.status(); !read) return wrong(read.error().message);
@@ -131,12 +135,12 @@ OrError<std::optional<Json>> KernelEnvironment::begin_step(const Json& action) {
 OrError<std::optional<Json>> KernelEnvironment::await_step(Milliseconds patience) {
   auto verdict = job_->wait(Deadline::after(patience));
   if (!verdict && verdict.error().reason == NoVerdict::pending &&
-      watch_.seconds() < step_began_ + step_seconds_)
+      watch_.seconds() < step_began_ + step_limit_)
     return std::optional<Json>();
   job_.reset();
   if (!verdict)
     return failed("no verdict, by no fault of the kernel; send the step again: " +
-                  verdict.error().message);
+                  with_trouble(context_.context, verdict.error()).message);
   auto ended = end_step(*std::move(verdict));
   if (!ended) return tl::unexpected(ended.error());
   return std::optional<Json>(*std::move(ended));
@@ -212,8 +216,12 @@ Json environment_schema() {
   const auto object = [](Json properties) {
     return Json{{"type", "object"}, {"properties", std::move(properties)}};
   };
-  return {{"action",
-           object({{"code", text}, {"completion", text}, {"metadata", {{"type", "object"}}}})},
+  return {{"action", object({{"code", text},
+                             {"completion", text},
+                             {"metadata", {{"type", "object"}}},
+                             {"type", {{"type", "string"}, {"enum", {"list_tools", "call_tool"}}}},
+                             {"tool_name", text},
+                             {"arguments", {{"type", "object"}}}})},
           {"observation", object({{"problem_id", text},
                                   {"problem_description", text},
                                   {"reference_code", text},

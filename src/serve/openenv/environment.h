@@ -8,11 +8,18 @@
 
 #include "data/kernel.h"
 #include "serve/jobs/scoring.h"
+#include "serve/mcp/server.h"
 
 namespace tritonsmith::serve::openenv {
 
 // The codes of OpenEnv's error messages.
-enum class ErrorCode { invalid_json, unknown_type, validation_error, execution_error };
+enum class ErrorCode {
+  invalid_json,
+  unknown_type,
+  validation_error,
+  execution_error,
+  capacity_reached
+};
 
 struct EnvironmentError {
   ErrorCode code = ErrorCode::execution_error;
@@ -27,7 +34,8 @@ enum class Pay { tritonsmith, kernrl };
 struct EnvironmentContext {
   const gym::service::RouteContext& context;
   const Suite& suite;
-  std::string device;  // for `gpu_info`
+  const mcp::McpServer& mcp;  // the tools, which OpenEnv's clients may call in an environment
+  std::string device;         // for `gpu_info`
 };
 
 class KernelEnvironment {
@@ -39,8 +47,9 @@ class KernelEnvironment {
   // Begins an episode. Returns {"observation", "reward", "done"}.
   OrError<Json> reset(const Json& options);
   bool has_episode() const { return task_.has_value(); }
-  // Begins a turn. Returns its observation if it needs no judge.
-  OrError<std::optional<Json>> begin_step(const Json& action);
+  // Begins a turn. Returns its observation if it needs no judge. The turn may last as long as the
+  // reset said, or else `seconds`.
+  OrError<std::optional<Json>> begin_step(const Json& action, std::optional<double> seconds = {});
   bool is_judging() const { return job_.has_value(); }
   // Returns the observation of the turn under way, or nothing if `patience` ends first.
   OrError<std::optional<Json>> await_step(Milliseconds patience);
@@ -68,7 +77,7 @@ class KernelEnvironment {
   bool is_bare_ = false;  // it came without a completion
   std::optional<JudgedJob> job_;
   Stopwatch watch_;
-  double step_began_ = 0;
+  double step_began_ = 0, step_limit_ = 0;
 };
 
 // The JSON Schemas of an action, an observation and a state, as GET /schema tells them.
@@ -85,5 +94,6 @@ inline constexpr auto enum_names<serve::openenv::ErrorCode> = names<serve::opene
     {{serve::openenv::ErrorCode::invalid_json, "INVALID_JSON"},
      {serve::openenv::ErrorCode::unknown_type, "UNKNOWN_TYPE"},
      {serve::openenv::ErrorCode::validation_error, "VALIDATION_ERROR"},
-     {serve::openenv::ErrorCode::execution_error, "EXECUTION_ERROR"}});
+     {serve::openenv::ErrorCode::execution_error, "EXECUTION_ERROR"},
+     {serve::openenv::ErrorCode::capacity_reached, "CAPACITY_REACHED"}});
 }  // namespace tritonsmith

@@ -1,8 +1,11 @@
 #include "serve/openenv/openenv_routes.h"
 
+#include <algorithm>
 #include <atomic>
 #include <list>
 #include <mutex>
+
+#include "serve/openenv/tool_step.h"
 
 namespace tritonsmith::serve::openenv {
 namespace {
@@ -79,23 +82,59 @@ HttpReply unknown_episode() {
   return gym::service::error_reply(404, "unknown_episode", "reset the environment first");
 }
 
-HttpReply step(Episodes& episodes, const HttpCall& call) {
-  const auto body = parse_json(call.body);
+// The members of OpenEnv's StepRequest.
+struct StepRequest {
+  Json action;
+  std::string episode, id;
+  std::optional<double> seconds;
+};
+
+Result<StepRequest> step_request(const std::string& text) {
+  constexpr std::size_t longest_id = 255;  // OpenEnv's
+  auto body = parse_json(text);
   if (!body || !body->is_object() || !body->contains("action"))
-    return error_reply(
-        {.code = ErrorCode::validation_error, .message = "the body is an object with `action`"});
+    return fail("the body is an object with `action`");
+  for (const char* name : {"episode_id", "request_id", "timeout_s"})
+    if (body->contains(name) && (*body)[name].is_null()) body->erase(name);
   JsonReader reader(*body);
-  const std::string id = reader.string("episode_id", "");
-  if (const auto read = reader.status(); !read)
-    return error_reply({.code = ErrorCode::validation_error, .message = read.error().message});
-  const auto episode = episodes.find(key_of(call, id));
+  StepRequest request{.action = (*body)["action"],
+                      .episode = reader.string("episode_id", ""),
+                      .id = reader.string("request_id", "")};
+  if (reader.has("timeout_s")) request.seconds = reader.number("timeout_s");
+  TRY(reader.status());
+  const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
+  if (request.id.size() > longest_id || !std::ranges::all_of(request.id, is_visible))
+    return fail("request_id has at most {} visible characters of ASCII", longest_id);
+  return request;
+}
+
+HttpReply call_tool(const EnvironmentContext& context, const HttpCall& call, const Json& action) {
+  ToolStep step(context.mcp, call.submitter);
+  auto ended = step.begin(action);
+  while (ended && !*ended) ended = step.await(std::chrono::seconds(1));
+  return ended ? json_reply(200, **ended) : error_reply(ended.error());
+}
+
+HttpReply submit_kernel(Episodes& episodes, const HttpCall& call, const StepRequest& request) {
+  const auto episode = episodes.find(key_of(call, request.episode));
   if (!episode) return unknown_episode();
   const std::lock_guard lock(episode->mutex);
   // Its only resets may have been refused. Status 503 would make the client repeat the step.
   if (!episode->environment.has_episode()) return unknown_episode();
-  auto ended = episode->environment.begin_step((*body)["action"]);
+  auto ended = episode->environment.begin_step(request.action, request.seconds);
   while (ended && !*ended) ended = episode->environment.await_step(std::chrono::seconds(1));
   return ended ? json_reply(200, **ended) : error_reply(ended.error());
+}
+
+// The request's id comes back in a header, since OpenEnv's reply has no member for it.
+HttpReply step(const EnvironmentContext& context, Episodes& episodes, const HttpCall& call) {
+  const auto request = step_request(call.body);
+  if (!request)
+    return error_reply({.code = ErrorCode::validation_error, .message = request.error().message});
+  HttpReply reply = ToolStep::is_meant(request->action) ? call_tool(context, call, request->action)
+                                                        : submit_kernel(episodes, call, *request);
+  if (!request->id.empty()) reply.headers.emplace_back("X-Request-Id", request->id);
+  return reply;
 }
 
 HttpReply state(Episodes& episodes, const HttpCall& call) {
@@ -136,7 +175,8 @@ std::vector<gym::service::Route> openenv_routes(const EnvironmentContext& contex
                                       const auto&) { return reset(context, *episodes, call); }},
       {.method = "POST",
        .path = "/step",
-       .answer = [episodes](const HttpCall& call, const auto&) { return step(*episodes, call); }},
+       .answer = [&context, episodes](const HttpCall& call,
+                                      const auto&) { return step(context, *episodes, call); }},
       {.method = "GET",
        .path = "/state",
        .answer = [episodes](const HttpCall& call, const auto&) { return state(*episodes, call); }},

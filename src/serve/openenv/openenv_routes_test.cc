@@ -3,19 +3,22 @@
 
 #include <gmock/gmock.h>
 
-#include "gym/service/testing/service_fixture.h"
 #include "serve/jobs/testing/documented.h"
+#include "serve/mcp/testing/mcp_fixture.h"
 
 namespace tritonsmith::serve::openenv {
 namespace {
 
 using ::testing::HasSubstr;
 
-struct OpenEnvTest : gym::service::ServiceFixture {
+struct OpenEnvTest : mcp::McpFixture {
+  OpenEnvTest()
+      : McpFixture({Task{.id = "level1/19_ReLU", .source = "class Model: pass\n"},
+                    Task{.id = "level1/20_Tanh", .source = "class Model: pass\n"}}) {}
   const EnvironmentContext& context() {
     if (!context_)
       context_ = std::make_unique<EnvironmentContext>(
-          EnvironmentContext{service().context(), suite, "sm_90 (compiled, not run)"});
+          EnvironmentContext{service().context(), suite, server(), "sm_90 (compiled, not run)"});
     return *context_;
   }
   gym::service::HttpReply http(const std::string& method, const std::string& path,
@@ -43,9 +46,6 @@ struct OpenEnvTest : gym::service::ServiceFixture {
   Json step(const std::string& code) {
     return send({{"type", "step"}, {"data", {{"code", code}}}});
   }
-
-  const Suite suite{{Task{.id = "level1/19_ReLU", .source = "class Model: pass\n"},
-                     Task{.id = "level1/20_Tanh", .source = "class Model: pass\n"}}};
 
  private:
   std::unique_ptr<EnvironmentContext> context_;
@@ -125,6 +125,12 @@ TEST_F(OpenEnvTest, AnswersBeforeTheClientGivesUp) {
   EXPECT_EQ(step("slow")["data"]["done"], true) << "the job went on";
 }
 
+TEST_F(OpenEnvTest, SaysWhyNoJudgeTakesTheStep) {
+  failed_starts = 1'000'000;
+  reset({{"problem_id", "19"}, {"step_seconds", 0.3}});
+  EXPECT_THAT(step("x")["data"]["message"].get<std::string>(), HasSubstr("the self-test failed"));
+}
+
 TEST_F(OpenEnvTest, SaysInItsOwnCodesWhatIsWrong) {
   EXPECT_EQ(step("early")["data"]["code"], "EXECUTION_ERROR");
   EXPECT_EQ(send_text("{")["data"]["code"], "INVALID_JSON");
@@ -137,6 +143,81 @@ TEST_F(OpenEnvTest, SaysInItsOwnCodesWhatIsWrong) {
   for (const Json& odd : std::vector<Json>{
            Json::array(), {{"cod", "x"}}, {{"code", 1}}, {{"code", "a"}, {"completion", "b"}}})
     EXPECT_EQ(send({{"type", "step"}, {"data", odd}})["data"]["code"], "VALIDATION_ERROR") << odd;
+}
+
+TEST_F(OpenEnvTest, AnswersMessagesOfMcp) {
+  const auto ask = [&](const Json& data) { return send({{"type", "mcp"}, {"data", data}}); };
+  const Json listed = ask(request(1, "tools/list"));
+  EXPECT_EQ(listed["type"], "mcp");
+  EXPECT_EQ(listed["data"]["id"], 1);
+  EXPECT_EQ(listed["data"]["result"]["tools"].size(), 6U);
+  const Json judged = ask(request(2, "tools/call",
+                                  {{"name", "judge_kernel"},
+                                   {"arguments", {{"kernel", "bad"}, {"task", "level1/19_ReLU"}}},
+                                   {"_meta", {{"progressToken", 1}}}}));
+  EXPECT_EQ(judged["data"]["result"]["structuredContent"]["error"]["class"], "wrong_value");
+  for (const Json& odd :
+       std::vector<Json>{Json::object(), 7, {{"jsonrpc", "2.0"}, {"method", "notifications/x"}}}) {
+    const Json refused = ask(odd);
+    EXPECT_EQ(refused["type"], "mcp") << odd;
+    EXPECT_EQ(refused["data"]["error"]["code"], mcp::kInvalidRequest) << odd;
+  }
+}
+
+TEST_F(OpenEnvTest, CallsToolsInStepsThatAreNoTurns) {
+  const auto tool = [&](const std::string& name, const Json& arguments) {
+    return send({{"type", "step"},
+                 {"data", {{"type", "call_tool"}, {"tool_name", name}, {"arguments", arguments}}}});
+  };
+  const Json listed = send({{"type", "step"}, {"data", {{"type", "list_tools"}}}})["data"];
+  EXPECT_EQ(listed["observation"]["tools"].size(), 6U) << "no reset is needed";
+  EXPECT_TRUE(listed["reward"].is_null());
+  reset();
+  const Json task = tool("get_task", {{"id", "level1/19_ReLU"}})["data"]["observation"];
+  EXPECT_EQ(task["result"]["data"]["source"], "class Model: pass\n");
+  EXPECT_TRUE(task["error"].is_null());
+  const Json judged =
+      tool("judge_kernel", {{"kernel", "good"}, {"task", "level1/19_ReLU"}})["data"]["observation"];
+  EXPECT_EQ(judged["result"]["data"]["accepted"], true);
+  const auto error_of = [&](const std::string& name, const Json& arguments) {
+    return tool(name, arguments)["data"]["observation"]["error"]["error_type"];
+  };
+  EXPECT_EQ(error_of("rm", Json::object()), "tool_not_found");
+  EXPECT_EQ(error_of("get_task", {{"id", "none"}}), "execution_error");
+  EXPECT_EQ(tool("get_task", 7)["data"]["code"], "VALIDATION_ERROR");
+  EXPECT_EQ(tool("", Json::object())["data"]["code"], "VALIDATION_ERROR");
+  EXPECT_EQ(send({{"type", "state"}})["data"]["turn"], 0);
+}
+
+TEST_F(OpenEnvTest, SaysThatThereIsNoRoom) {
+  const Json full = Json::parse(session().no_room(8, 8));
+  EXPECT_EQ(full["type"], "error");
+  EXPECT_EQ(full["data"]["code"], "CAPACITY_REACHED");
+  EXPECT_EQ(full["data"]["max_sessions"], 8);
+}
+
+TEST_F(OpenEnvTest, ReadsTheTimeAndTheIdOfAStepsRequest) {
+  hold = true;
+  http("POST", "/reset");
+  const auto step_with = [&](Json body) {
+    body["action"] = {{"code", "x"}};
+    return http("POST", "/step", body.dump());
+  };
+  const auto late = step_with({{"timeout_s", 0.01}, {"request_id", "r-1"}});
+  EXPECT_EQ(late.status, 503);
+  EXPECT_EQ(late.headers,
+            (std::vector<std::pair<std::string, std::string>>{{"X-Request-Id", "r-1"}}));
+  hold = false;
+  EXPECT_EQ(step_with({{"timeout_s", nullptr}, {"request_id", nullptr}}).status, 200);
+  for (const Json& odd : std::vector<Json>{{{"timeout_s", 0}},
+                                           {{"timeout_s", -1}},
+                                           {{"timeout_s", "1"}},
+                                           {{"request_id", 7}},
+                                           {{"request_id", "a\r\nb"}},
+                                           {{"request_id", std::string(256, 'a')}}})
+    EXPECT_EQ(step_with(odd).status, 422) << odd;
+  const auto listed = http("POST", "/step", R"({"action": {"type": "list_tools"}})");
+  EXPECT_EQ(json_of(listed)["observation"]["tools"].size(), 6U);
 }
 
 TEST_F(OpenEnvTest, EndsASessionThatDoesNotWaitForAnswers) {

@@ -105,6 +105,31 @@ TEST_F(RewardRoutesTest, AnswerABatchOfOpenRlhfInOrder) {
   EXPECT_EQ(reply["extra_logs"]["compiled"], (Json{1, 0, 1}));
 }
 
+TEST_F(RewardRoutesTest, HaveNoSpeedupWhereNothingWasTimed) {
+  const Json label = "level1/19_ReLU";
+  EXPECT_FALSE(json_of(openrlhf({completion_with("a")}, label))["extra_logs"].contains("speedup"));
+  EXPECT_FALSE(
+      json_of(slime(completion_with("a"), label, {{"reward_key", "r"}})).contains("speedup"));
+}
+
+TEST_F(RewardRoutesTest, TellSlimeTheSpeedupOfATimedKernel) {
+  verdict_for = [](const gym::api::JudgeJob&) {
+    Verdict verdict = gym::api::accepted_verdict();
+    verdict.speedup = 2.0;
+    return verdict;
+  };
+  EXPECT_EQ(json_of(slime(completion_with("a"), kTask, {{"reward_key", "r"}}))["speedup"], 2.0);
+}
+
+TEST_F(RewardRoutesTest, SayWhyNoJudgeTakesTheJob) {
+  failed_starts = 1'000'000;
+  const auto reply = slime(completion_with("a"), kTask, {{"wait", "0.5"}});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_GT(reply.retry_after_seconds, 0);
+  EXPECT_THAT(reply.body, HasSubstr("there is no verdict yet"));
+  EXPECT_THAT(reply.body, HasSubstr("no judge takes jobs: the self-test failed"));
+}
+
 TEST_F(RewardRoutesTest, NeverTakeTheCodeOfAPromptForAnAnswer) {
   Json body = {{"query", {"something else"}}, {"prompts", {"the prompt"}}, {"labels", {kTask}}};
   const auto reply = post("/v1/reward/openrlhf", body);

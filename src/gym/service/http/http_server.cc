@@ -56,6 +56,28 @@ std::string_view code_of_status(int status) {
   }
 }
 
+// Tells a client of a WebSocket one thing. It stays until the client has said something, or for a few
+// seconds: a socket that is closed with bytes unread may lose what was sent.
+class LastWord : public WebSocketSession {
+ public:
+  explicit LastWord(std::string text) : text_(std::move(text)) {}
+  void take(std::string) override { is_heard_ = true; }
+  bool is_busy() const override { return !is_said_; }
+  bool is_over() const override {
+    constexpr double a_few_seconds = 5;
+    return is_said_ && (is_heard_ || watch_.seconds() > a_few_seconds);
+  }
+  std::optional<std::string> next(Milliseconds) override {
+    is_said_ = true;
+    return text_;
+  }
+
+ private:
+  std::string text_;
+  Stopwatch watch_;
+  bool is_said_ = false, is_heard_ = false;
+};
+
 }  // namespace
 
 struct HttpServer::Library {
@@ -221,8 +243,16 @@ struct HttpServer::Library {
       if (!accept) response.set_header("Upgrade", "websocket");
       return;
     }
-    if (metrics.streams() >= config.streams) {
-      send(error_reply(503, "overloaded", "too many streams; try again later"), response);
+    if (const int active = metrics.streams(); active >= config.streams) {
+      std::string why = session->no_room(active, config.streams);
+      if (why.empty()) {
+        send(error_reply(503, "overloaded", "too many streams; try again later"), response);
+        return;
+      }
+      response.status = 101;
+      UpgradingServer::upgrade({.accept = *accept,
+                                .session = std::make_shared<LastWord>(std::move(why)),
+                                .at_end = [] {}});
       return;
     }
     metrics.change_streams(1);

@@ -167,6 +167,45 @@ TEST_F(HttpServerTest, BecomesAWebSocketWhereARouteGivesOne) {
   EXPECT_EQ(metrics.streams(), 0);
 }
 
+// Has words of its own for a client that finds no room.
+struct Polite : Echo {
+  std::string no_room(int active, int most) const override {
+    return fmt::format("{} of {}", active, most);
+  }
+};
+
+TEST_F(HttpServerTest, TellsAClientWithoutRoomInTheWordsOfItsProtocol) {
+  config.streams = 1;
+  const auto route = [](const std::string& path, const auto& session) {
+    return Route{.method = "GET", .path = path, .answer = [session](const auto&, const auto&) {
+                   HttpReply reply;
+                   reply.web_socket = session;
+                   return reply;
+                 }};
+  };
+  service().add(
+      {route("/echo", std::make_shared<Echo>()), route("/polite", std::make_shared<Polite>())});
+  const auto ask = [&](const std::string& path) {
+    const std::string hello = {'\x81', '\x82', 0, 0, 0, 0, 'h', 'i'};  // masked by zeros
+    return answer_to(fmt::format("GET {} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {}\r\n"
+                                 "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                                 "Sec-WebSocket-Version: 13\r\n"
+                                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                                 path, kToken) +
+                     hello);
+  };
+  server();
+  metrics.change_streams(1);
+  EXPECT_EQ(ask("/echo").find("HTTP/1.1 503"), 0U);
+  const std::string told = ask("/polite");
+  EXPECT_EQ(told.find("HTTP/1.1 101"), 0U) << told;
+  EXPECT_NE(told.find("\x81\x06"
+                      "1 of 1"),
+            std::string::npos)
+      << told;
+  EXPECT_EQ(metrics.streams(), 1);
+}
+
 TEST_F(HttpServerTest, JudgesOverTheWire) {
   const auto reply = client().Post("/v1/jobs", job_json("good"), "application/json");
   ASSERT_EQ(reply->status, 202) << reply->body;

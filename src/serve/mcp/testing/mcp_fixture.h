@@ -7,6 +7,11 @@
 namespace tritonsmith::serve::mcp {
 
 struct McpFixture : gym::service::ServiceFixture {
+  McpFixture()
+      : McpFixture({Task{.id = "level1/1_A", .source = "class Model: pass\n", .family = "norm"},
+                    Task{.id = "level1/2_B", .source = "class Model: pass\n"},
+                    Task{.id = "level2/1_C", .source = "class Model: pass\n"}}) {}
+  explicit McpFixture(std::vector<Task> tasks) : suite(std::move(tasks)) {}
   const Tools& tools() {
     if (!tools_)
       tools_ = std::make_unique<Tools>(
@@ -14,7 +19,10 @@ struct McpFixture : gym::service::ServiceFixture {
     return *tools_;
   }
   const McpServer& server() {
-    if (!server_) server_ = std::make_unique<McpServer>(service().context(), tools());
+    if (!server_)
+      server_ = std::make_unique<McpServer>(
+          AwaitedJudge{.context = service().context(), .patience_seconds = patience_seconds},
+          tools());
     return *server_;
   }
   static Json request(const Json& id, const std::string& method, Json params = Json::object()) {
@@ -38,11 +46,10 @@ struct McpFixture : gym::service::ServiceFixture {
     };
   }
 
-  const Suite suite{{Task{.id = "level1/1_A", .source = "class Model: pass\n", .family = "norm"},
-                     Task{.id = "level1/2_B", .source = "class Model: pass\n"},
-                     Task{.id = "level2/1_C", .source = "class Model: pass\n"}}};
+  const Suite suite;
   Json facts = {{"backend", "evaluate"}, {"target", "sm_90"}, {"gpus", Json::array()}};
   FileAccess files = FileAccess::none;
+  double patience_seconds = 100;  // with a judge that takes no jobs
 
  private:
   std::unique_ptr<Tools> tools_;
