@@ -25,11 +25,12 @@ LintReport lint_by_plan(Equipment& equipment, const RefereeJob& job, const plan:
                               : task;
   LintSetting setting = lint_setting_of(job, plan);
   setting.takes = [&](trial::Perturbation kind) {
-    return !refused_by_reference(equipment, {.task = plan,
-                                             .candidate = plan,
-                                             .secret = job.secret,
-                                             .task_key = job.task_key,
-                                             .kind = kind});
+    trial::TrialConfig config{.task = plan,
+                              .candidate = plan,
+                              .secret = job.secret,
+                              .task_key = job.task_key,
+                              .kind = kind};
+    return !refused_by_reference(equipment, config);
   };
   return lint_task(setting, *equipment.executor, equipment.device);
 }

@@ -18,34 +18,42 @@ trial::Answer ask(Equipment& equipment, const trial::TrialConfig& config) {
   return trial::ask_reference({.task = config.task,
                                .candidate = config.task,
                                .secret = config.secret,
+                               .trial = config.trial,
                                .kind = config.kind,
                                .within_bounds = config.within_bounds,
                                .counters = config.counters,
                                .calls_before = config.calls_before,
+                               .numbers = config.numbers,
                                .deadline = Deadline::after(patience),
                                .memory_bytes = memory},
                               *equipment.executor, equipment.device);
 }
 
-bool takes(Equipment& equipment, const trial::TrialConfig& config) {
-  TaskDomain& domain = domain_of(equipment, config);
-  if (!domain.may_assert) return true;
+// Says whether the reference takes the inputs of such a trial without numbers of a candidate. What it says of
+// other draws is kept if it refuses them, because a later job would ask in vain.
+bool takes(Equipment& equipment, trial::TrialConfig config) {
   // If there is no time to ask, only inputs within the bounds of their draws are given.
-  const auto [known, is_question] =
-      domain.takes.try_emplace({config.kind, config.within_bounds}, config.within_bounds);
-  if (!is_question) return known->second;
+  bool& takes_others = domain_of(equipment, config)
+                           .takes.try_emplace({config.kind, config.within_bounds}, true)
+                           .first->second;
+  if (!takes_others) return false;
+  config.numbers = nullptr;
   const trial::Answer answer = ask(*equipment.evaluator, config);
-  if (answer != trial::Answer::unknown) known->second = answer == trial::Answer::takes;
-  return known->second;
+  if (answer == trial::Answer::unknown) return config.within_bounds;
+  return takes_others = answer == trial::Answer::takes;
 }
 
 }  // namespace
 
-std::optional<replay::Stop> refused_by_reference(Equipment& equipment,
-                                                 const trial::TrialConfig& config) {
+std::optional<replay::Stop> refused_by_reference(Equipment& equipment, trial::TrialConfig& config) {
   const bool asks = equipment.evaluator != nullptr && config.python_reference == nullptr &&
                     config.kind != trial::Perturbation::plain;
-  if (!asks || takes(equipment, config)) return std::nullopt;
+  if (!asks || !domain_of(equipment, config).may_assert) return std::nullopt;
+  if (takes(equipment, config)) {
+    if (config.numbers != nullptr && ask(*equipment.evaluator, config) != trial::Answer::takes)
+      config.numbers = nullptr;
+    return std::nullopt;
+  }
   return replay::Stop{.error = {.error_class = ErrorClass::exception,
                                 .message = "PyTorch refuses the changed inputs"},
                       .fault = Fault::none};
@@ -59,7 +67,9 @@ bool takes_counts(Equipment& equipment, const trial::TrialConfig& config) {
   const auto [known, is_question] =
       domain.takes_after_calls.try_emplace(config.calls_before, false);
   if (!is_question) return known->second;
-  const trial::Answer answer = ask(on_gpu ? *equipment.evaluator : equipment, config);
+  trial::TrialConfig alone = config;
+  alone.numbers = nullptr;
+  const trial::Answer answer = ask(on_gpu ? *equipment.evaluator : equipment, alone);
   return known->second = answer == trial::Answer::takes;
 }
 

@@ -17,7 +17,7 @@ void change_inputs(Sides& sides) {
   sides.seed("perturb");
   tensors::TensorTable& tensors = sides.reference.tensors();
   const std::vector<device::InputChange> changes =
-      InputChanges(config.task, nullptr, config.within_bounds)
+      InputChanges(config.task, config.numbers, config.within_bounds)
           .input_changes(config.kind, rng, tensors);
   const std::vector<int> inputs = input_tensors(config.task);
   for (std::size_t k = 0; k < inputs.size(); ++k)

@@ -85,7 +85,7 @@ TEST_F(RewardRoutesTest, GiveSlimeAnObjectWhereItNamesAKey) {
       json_of(slime(completion_with("x = 1"), "level1/19_ReLU", {{"reward_key", "score"}}));
   EXPECT_DOUBLE_EQ(reply["score"], 1.3);
   EXPECT_EQ(reply["accepted"], 1);
-  EXPECT_EQ(reply["speedup"], 0);
+  EXPECT_FALSE(reply.contains("speedup")) << "nothing was timed";
 }
 
 TEST_F(RewardRoutesTest, PayByTheWeightsOfTheLabel) {
