@@ -77,21 +77,27 @@ class Mcp(ServiceTest):
             async with Client(streamable_http_client(url, http_client=http)) as client:
                 self.assertEqual(len((await client.list_tools()).tools), len(TOOLS))
 
-    async def test_progress_is_told_and_a_call_is_cancelled_where_no_judge_starts(self):
-        broken = [Client(self.broken_url + "/mcp"), Client(stdio(TRITONSMITH_PYTHON="/bin/false"))]
-        for client in broken:
-            told = asyncio.Event()
+    async def test_progress_is_told_while_the_judge_starts_and_a_call_is_cancelled(self):
+        told = asyncio.Event()
 
-            async def progress(done, total, message):
-                told.set()
+        async def progress(done, total, message):
+            told.set()
 
-            async with client:
-                call = asyncio.create_task(
-                    client.call_tool("judge_kernel", {"task": "softmax", "kernel": KERNEL}, progress_callback=progress))
-                await asyncio.wait_for(told.wait(), 100)
-                call.cancel()
-                with self.assertRaises(asyncio.CancelledError):
-                    await call
+        async with Client(stdio()) as client:
+            call = asyncio.create_task(
+                client.call_tool("judge_kernel", {"task": "softmax", "kernel": KERNEL}, progress_callback=progress))
+            await asyncio.wait_for(told.wait(), 100)
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+            self.assertEqual(len((await client.list_tools()).tools), len(TOOLS), "the connection lives on")
+
+    async def test_a_call_ends_without_a_result_where_no_judge_starts(self):
+        for server in (self.broken_url + "/mcp", stdio(TRITONSMITH_PYTHON="/bin/false")):
+            async with Client(server) as client:
+                ended = await asyncio.wait_for(client.call_tool("judge_kernel", {"task": "softmax", "kernel": KERNEL}), 150)
+                self.assertTrue(ended.is_error)
+                self.assertIn("judge", ended.content[0].text)
                 self.assertEqual(len((await client.list_tools()).tools), len(TOOLS), "the connection lives on")
 
 
