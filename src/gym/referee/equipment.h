@@ -22,8 +22,8 @@ namespace tritonsmith::gym::referee {
 // ends the GPU's context (task_domain.h).
 struct TaskDomain {
   bool may_assert = false;
-  // By perturbation, and by whether draws stay within bounds: whether the reference takes such
-  // inputs.
+  // By perturbation, and by whether draws stay within bounds: false if the reference refused such
+  // inputs in some trial.
   std::map<std::pair<trial::Perturbation, bool>, bool> takes;
   std::map<std::int64_t, bool> takes_after_calls;  // by the number of calls that its counters hold
 };

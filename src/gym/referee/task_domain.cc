@@ -29,18 +29,18 @@ trial::Answer ask(Equipment& equipment, const trial::TrialConfig& config) {
                               *equipment.executor, equipment.device);
 }
 
-// Says whether the reference takes the inputs of such a trial without numbers of a candidate. What it says of
-// other draws is kept if it refuses them, because a later job would ask in vain.
+// Says whether the reference takes the inputs of this trial without numbers of a candidate. After a refusal it
+// counts as refusing all inputs of this kind.
 bool takes(Equipment& equipment, trial::TrialConfig config) {
   // If there is no time to ask, only inputs within the bounds of their draws are given.
-  bool& takes_others = domain_of(equipment, config)
-                           .takes.try_emplace({config.kind, config.within_bounds}, true)
-                           .first->second;
-  if (!takes_others) return false;
+  bool& takes_kind = domain_of(equipment, config)
+                         .takes.try_emplace({config.kind, config.within_bounds}, true)
+                         .first->second;
+  if (!takes_kind) return false;
   config.numbers = nullptr;
   const trial::Answer answer = ask(*equipment.evaluator, config);
   if (answer == trial::Answer::unknown) return config.within_bounds;
-  return takes_others = answer == trial::Answer::takes;
+  return takes_kind = answer == trial::Answer::takes;
 }
 
 }  // namespace

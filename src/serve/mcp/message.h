@@ -57,7 +57,7 @@ Json error_message(const RpcError& error);
 Json progress_message(const Json& token, double progress, std::string_view message);
 Json server_info();
 
-// The status of an HTTP reply with this error. A legacy client reads errors only in replies of status
+// Returns the status of an HTTP reply with this error. A legacy client reads errors only in replies of status
 // 200, and so do OpenEnv's clients and its validator. A modern one wants a status of HTTP's, too.
 int http_status_of(const RpcError& error);
 

@@ -1,6 +1,6 @@
-// MCP over a connection that answers in order, as OpenEnv's clients speak it. RpcCall is one message
-// after another: OpenEnv's environments use it, too. RpcSession is a WebSocket of its own with a
-// message in each text. One thread owns each of them.
+// Speaks MCP over a connection that answers in order, as OpenEnv's clients do. RpcCall answers one message
+// after another, also in OpenEnv's environments. RpcSession answers the messages of a WebSocket, one in
+// each text. One thread owns each of them.
 #pragma once
 
 #include <deque>

@@ -76,7 +76,7 @@ def why_refused(text, constraints):
             return f"`{statement.group().strip()[:60]}` is not in the list of instructions"
         elif (register := written.unwritten_of(words, predicate, unless == "!")) is not None:
             return f"`{register}` is read where it may be unwritten"
-    unwritten = [f"${k}" for k in range(results) if written.is_used and not written.may_read(f"${k}", None)]
+    unwritten = [f"${k}" for k in range(results) if written.has_written and not written.may_read(f"${k}", None)]
     return f"its result `{unwritten[0]}` is not always written" if unwritten else None
 
 
@@ -87,7 +87,7 @@ class WrittenRegisters:
     under which it was written. A predicate that is written again is another one."""
 
     def __init__(self, registers):
-        self.always, self.partly, self.times, self.is_used = set(registers), set(), {}, False
+        self.always, self.partly, self.times, self.has_written = set(registers), set(), {}, False
 
     def forget(self, registers):
         self.always -= registers
@@ -108,7 +108,7 @@ class WrittenRegisters:
             if not self.may_read(register, key):
                 return register
         for register in REGISTER.findall(first):
-            self.is_used = True
+            self.has_written = True
             self.times[register] = self.times.get(register, 0) + 1
             if key is None or (register, opposite) in self.partly:
                 self.always.add(register)
