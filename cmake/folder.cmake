@@ -1,14 +1,15 @@
 # One call a folder: every source in it becomes the library tritonsmith_<name>, every *_test.cc goes into the
 # program <name>_test. Files are found by pattern, so adding one needs no edit here.
 #
-#   tritonsmith_folder(<name> [TORCH] [OWN_OPTIONS] [SUBFOLDERS names] [DEPENDS other names] [LINK outside libraries])
+#   tritonsmith_folder(<name> [TORCH] [OWN_OPTIONS] [SANITIZED] [SUBFOLDERS names] [DEPENDS other names] [LINK outside libraries])
 #
 # The sources of SUBFOLDERS belong to the same library.
 # TORCH folders get LibTorch's headers; the others build without torch. *_gpu_test.cc goes into <name>_gpu_test, which
 # carries the ctest label gpu. OWN_OPTIONS: the folder sets compile options of its own, which precompiled headers
-# (precompiled.cmake) do not survive.
+# (precompiled.cmake) do not survive. SANITIZED: the folder reads a stranger's bytes or answers requests, so
+# `tools/lint quick` runs its test with sanitizers.
 function(tritonsmith_folder name)
-  cmake_parse_arguments(arg "TORCH;OWN_OPTIONS" "" "SUBFOLDERS;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;OWN_OPTIONS;SANITIZED" "" "SUBFOLDERS;DEPENDS;LINK" ${ARGN})
   set(patterns "*.cc" "testing/*.cc")
   foreach(subfolder IN LISTS arg_SUBFOLDERS)
     list(APPEND patterns "${subfolder}/*.cc")
@@ -44,27 +45,47 @@ function(tritonsmith_folder name)
   if(sources AND arg_OWN_OPTIONS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
+  set(sanitized "")
+  if(arg_SANITIZED)
+    set(sanitized SANITIZED)
+  endif()
   if(tests)
-    tritonsmith_test(${name}_test KIND ${kind} SOURCES ${tests} LINK ${target} ${torch})
+    tritonsmith_test(${name}_test ${sanitized} KIND ${kind} SOURCES ${tests} LINK ${target} ${torch})
   endif()
   if(gpu_tests)
     tritonsmith_test(${name}_gpu_test KIND ${kind} SOURCES ${gpu_tests} LINK ${target} ${torch} LABEL gpu)
   endif()
 endfunction()
 
-# A GoogleTest program that ctest runs as one entry (starting LibTorch for each single test would cost minutes).
+# A GoogleTest program that ctest runs as one entry (starting LibTorch for each single test would cost minutes). The ctest
+# labels `program` and `sanitized` say which tests tools/lint can run with sanitizers, and which it always does.
 function(tritonsmith_test name)
-  cmake_parse_arguments(arg "" "LABEL;KIND" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "SANITIZED" "LABEL;KIND" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gmock GTest::gtest GTest::gtest_main)
   if(arg_KIND)
     tritonsmith_precompiled(${name} ${arg_KIND}_test)
     target_compile_options(${name} PRIVATE ${tritonsmith_test_optimization})
   endif()
+  if(arg_SANITIZED AND TRITONSMITH_SANITIZED_ELSEWHERE)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600
     ENVIRONMENT "TRITONSMITH_BINARY=${CMAKE_BINARY_DIR}/tritonsmith")
+  tritonsmith_label(${name} ${arg_SANITIZED})
   if(arg_LABEL)
-    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    set_property(TEST ${name} APPEND PROPERTY LABELS ${arg_LABEL})
+    set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endif()
+endfunction()
+
+# Labels a test that is a program of ours.
+function(tritonsmith_label name is_sanitized)
+  set(labels program)
+  if(is_sanitized)
+    list(APPEND labels sanitized)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
 endfunction()
