@@ -45,9 +45,10 @@ struct TrialConfig {
   std::string_view task_key = {};  // names the content of the task's plan
   int trial = 0;
   Perturbation kind = Perturbation::plain;
-  std::optional<WeightChange> weights;  // if not set, the perturbation decides
-  bool within_bounds = false;           // inputs drawn between two bounds stay there
-  Nudge nudge = {};                     // also moves inputs
+  std::optional<WeightChange> weights;     // if not set, the perturbation decides
+  bool within_bounds = false;              // inputs drawn between two bounds stay there
+  Nudge nudge = {};                        // also moves inputs
+  language::ResultRounding rounding = {};  // of the candidate's results (weakness.h)
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
   // The counters of the task's calls begin as after `calls_before` calls. Null: as the constructor left them.

@@ -50,24 +50,6 @@ bool append_errors(const at::Tensor& expected, const at::Tensor& got, const at::
 
 }  // namespace
 
-void nudge(const Nudge& by, at::Tensor& tensor) {
-  if (by.form == NudgeForm::by_value) return round_to_grid(by, tensor);
-  const at::ScalarType type = tensor.scalar_type();
-  if (type != at::kFloat && type != at::kDouble) return;
-  const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
-                                            : std::numeric_limits<double>::epsilon();
-  const double change = std::abs(by.units) * epsilon;
-  if (by.form == NudgeForm::uniform) {
-    tensor.mul_(1 - change);
-    return;
-  }
-  constexpr double golden = 0.6180339887498949;  // its multiples repeat no pattern
-  const at::Tensor fraction =
-      at::arange(tensor.numel(), tensor.options().dtype(at::kDouble)).mul_(golden).frac();
-  const at::Tensor is_moved = by.units > 0 ? fraction.lt(0.5) : fraction.ge(0.5);
-  tensor.mul_(is_moved.to(type).mul_(-2 * change).add_(1).view(tensor.sizes()));
-}
-
 std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
                                                  const tensors::TensorTable& exact) {
   std::vector<int> ours, theirs;
@@ -103,6 +85,54 @@ std::optional<int> lost_digits(const std::vector<float>& errors) {
   const double digits = std::log10(worst);
   if (digits > most) return std::nullopt;
   return std::max(1, static_cast<int>(std::lround(digits)));
+}
+
+RoundingSpread::RoundingSpread(const OutputErrors& errors)
+    : errors_(errors), spread_(errors.errors.size(), 0) {}
+
+void RoundingSpread::add(const OutputErrors& rounded, std::uint32_t width) {
+  const std::vector<float>& before = errors_.errors;
+  if (rounded.errors.size() != before.size()) return;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    spread_[k] =
+        std::max(spread_[k], std::abs(rounded.errors[k] - before[k]) / static_cast<float>(width));
+  ++added_;
+}
+
+float RoundingSpread::largest() const {
+  float largest = 0;
+  for (std::size_t k = 0; k < spread_.size(); ++k) {
+    const float size = std::abs(errors_.errors[k]);
+    if (size > 1) largest = std::max(largest, size / spread_[k]);
+  }
+  return largest;
+}
+
+bool RoundingSpread::explains() const { return is_measured() && largest() <= kExplained; }
+
+bool RoundingSpread::may_explain(const OutputErrors& others) const {
+  float widest = 0, largest = 0;
+  for (const float spread : spread_) widest = std::max(widest, spread);
+  for (const float error : others.errors) largest = std::max(largest, std::abs(error));
+  return is_measured() && largest <= kExplained * widest;
+}
+
+void nudge(const Nudge& by, at::Tensor& tensor) {
+  if (by.form == NudgeForm::by_value) return round_to_grid(by, tensor);
+  const at::ScalarType type = tensor.scalar_type();
+  if (type != at::kFloat && type != at::kDouble) return;
+  const double epsilon = type == at::kFloat ? std::numeric_limits<float>::epsilon()
+                                            : std::numeric_limits<double>::epsilon();
+  const double change = std::abs(by.units) * epsilon;
+  if (by.form == NudgeForm::uniform) {
+    tensor.mul_(1 - change);
+    return;
+  }
+  constexpr double golden = 0.6180339887498949;  // its multiples repeat no pattern
+  const at::Tensor fraction =
+      at::arange(tensor.numel(), tensor.options().dtype(at::kDouble)).mul_(golden).frac();
+  const at::Tensor is_moved = by.units > 0 ? fraction.lt(0.5) : fraction.ge(0.5);
+  tensor.mul_(is_moved.to(type).mul_(-2 * change).add_(1).view(tensor.sizes()));
 }
 
 RoundingNoise::RoundingNoise(const OutputErrors& errors) : errors_(errors) {
