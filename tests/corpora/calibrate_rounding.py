@@ -4,7 +4,7 @@ follow.
 
 Each computation runs once as usual and eight times with each result rounded to a grid of 32 neighbouring numbers, as the judge's
 evaluator does. For each seed the program takes the largest error beyond the tolerance, in units of its element's spread, which is
-divided by the width. It prints the range over seeds. docs/results/tolerances.md has the table.
+divided by 32. It prints the range over seeds. docs/results/tolerances.md has the table.
 
 usage: calibrate_rounding.py
 """
@@ -153,15 +153,16 @@ for name, (computed, exact, draw, tolerance) in CASES.items():
         error, beyond = np.abs(first - right), np.abs(first - right) > tolerance
         if not beyond.any():
             continue
-        changes = []
+        numbers, spread = np.zeros(error.shape), np.zeros(error.shape)
         for width in WIDTHS:
-            if len(changes) < LEAST:
-                rounded = [computed(grid(977 * k + 31, width), *inputs) for k in range(ROUNDS)]
-                changes += [np.abs(other - first) / width for other in rounded if np.isfinite(other).all()]
-        if len(changes) < LEAST:
-            largest.append(np.inf)
-            continue
+            if numbers[beyond].min() >= LEAST:
+                break
+            for k in range(ROUNDS):
+                with np.errstate(invalid="ignore"):
+                    change = np.abs(computed(grid(977 * k + 31, width), *inputs) - first) / WIDTHS[0]
+                numbers += np.isfinite(change)
+                spread = np.fmax(spread, np.where(np.isfinite(change), change, 0))
         with np.errstate(divide="ignore"):
-            largest.append((error[beyond] / np.max(changes, 0)[beyond]).max())
+            largest.append((error[beyond] / spread[beyond]).max())
     print(f"{name:64} {min(largest):8.2f} to {max(largest):.2f} (median {np.median(largest):.2f}, {len(largest)} seeds)" if largest
           else f"{name:64} no errors", flush=True)

@@ -1,12 +1,10 @@
 #include "gym/referee/extreme_trials.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
-#include "gym/plan/analysis/cost/plan_needs.h"
-#include "gym/plan/operators/operator_traits.h"
 #include "gym/referee/report_entries.h"
+#include "gym/referee/rounding_errors.h"
 #include "gym/referee/run_trials.h"
 #include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
@@ -19,82 +17,6 @@ namespace {
 bool broke_off(const replay::Stop& stop) {
   return stop.fault == Fault::infrastructure ||
          stop.error.error_class == ErrorClass::too_large_to_evaluate;
-}
-
-// Adds the candidate's errors in this trial with its results rounded otherwise.
-void add_roundings(Equipment& evaluator, trial::TrialConfig config, trial::RoundingSpread& spread) {
-  std::uint32_t nth = 0;
-  for (const std::uint32_t width : trial::kRoundingWidths) {
-    if (spread.is_measured()) return;
-    for (int round = 0; round < trial::kRoundings && !config.deadline.passed(); ++round) {
-      config.rounding = {.width = width, .round = ++nth};
-      const trial::TrialResult rounded =
-          trial::run_trial(config, *evaluator.executor, evaluator.device);
-      if (!rounded.is_stopped() && rounded.errors) spread.add(*rounded.errors, width);
-    }
-  }
-}
-
-// A GPU rounds in one way only. So the evaluator repeats the trial, with inputs of its own drawing, and the
-// largest error of the GPU is compared with the widest spread. Returns nothing for a trial that is too large.
-std::optional<bool> is_rounding_of_gpu(Equipment& evaluator, trial::TrialConfig config,
-                                       const trial::OutputErrors& errors) {
-  constexpr double most_bytes = 256 << 20;
-  constexpr std::int64_t most_memory = std::int64_t{2} << 30;
-  constexpr auto patience = std::chrono::seconds(20);
-  if (config.python_reference != nullptr ||
-      plan::analysis::needed_bytes(config.task, config.candidate) > most_bytes)
-    return std::nullopt;
-  config.deadline = Deadline::after(patience);
-  config.memory_bytes = most_memory;
-  config.fused = nullptr;
-  config.rounding = {.width = trial::kRoundingWidths[0]};
-  const trial::TrialResult first = trial::run_trial(config, *evaluator.executor, evaluator.device);
-  if (first.is_stopped() || !first.errors) return std::nullopt;
-  trial::RoundingSpread spread(*first.errors);
-  add_roundings(evaluator, config, spread);
-  if (!spread.is_measured()) return std::nullopt;
-  return spread.may_explain(errors);
-}
-
-// Says whether these errors of a trial become others when its inputs move by a few roundings.
-bool is_nudged_noise(Equipment& equipment, trial::TrialConfig config,
-                     const trial::OutputErrors& errors, trial::NudgeForm form) {
-  trial::RoundingNoise noise(errors);
-  for (const double units : trial::kNudges) {
-    config.nudge = {.units = units, .form = form};
-    const trial::TrialResult nudged =
-        trial::run_trial(config, *equipment.executor, equipment.device);
-    if (!nudged.is_stopped() && nudged.errors) noise.add(*nudged.errors);
-  }
-  return noise.is_shown();
-}
-
-// Says whether forward looks at the bits of a number. Where a kernel does as the task does, its results jump
-// as soon as it loads other bits, and such jumps would explain any error.
-bool looks_at_bits(const plan::Plan& task) {
-  return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    return call != nullptr && plan::operators::depends_on_width(call->op);
-  });
-}
-
-// Says whether rounding explains these errors of a trial. Nudges move the inputs of both sides, so they
-// also tell for a task that looks at bits.
-bool is_rounding(Equipment& equipment, trial::TrialConfig config,
-                 const trial::OutputErrors& errors) {
-  config.watch_launches = config.try_without_kernels = config.finds_jumps = false;
-  const bool rounds = !looks_at_bits(config.task);
-  if (rounds && equipment.executor->set_rounding({})) {
-    trial::RoundingSpread spread(errors);
-    add_roundings(equipment, config, spread);
-    return spread.explains();
-  }
-  if (rounds && equipment.evaluator != nullptr)
-    if (const auto explained = is_rounding_of_gpu(*equipment.evaluator, config, errors))
-      return *explained;
-  return is_nudged_noise(equipment, config, errors, trial::NudgeForm::uniform) ||
-         is_nudged_noise(equipment, config, errors, trial::NudgeForm::by_element);
 }
 
 enum class TrialOutcome { nothing, right, wrong };
@@ -137,7 +59,7 @@ void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
       result.difference->error_class != ErrorClass::wrong_value || !result.errors)
     return;
   const std::optional<int> digits = trial::lost_digits(result.errors->errors);
-  if (!digits || !is_rounding(equipment, config, *result.errors)) return;
+  if (!digits || !are_rounding_errors(equipment, config, *result.errors)) return;
   result.findings.push_back(
       {.rule = "numerically_weak",
        .severity = Severity::warn,

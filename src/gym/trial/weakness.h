@@ -17,13 +17,14 @@
 namespace tritonsmith::gym::trial {
 
 // The candidate's results are rounded otherwise so many times, each time to other grids, whose points stand
-// for so many neighbouring numbers. If fewer than `kLeastRoundings` runs give numbers, a finer grid follows:
-// the root of a variance that becomes negative is NaN.
+// for so many neighbouring numbers. If fewer than `kLeastRoundings` of these runs give a number where the
+// candidate is wrong, a finer grid follows: the root of a variance that becomes negative is NaN.
 inline constexpr int kRoundings = 8, kLeastRoundings = 4;
 inline constexpr std::uint32_t kRoundingWidths[] = {32, 16};
 
 // Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
-// anything but finite floating values differs, or for more than 64 million elements.
+// anything but finite floating values differs, or for more than 64 million elements. If the candidate's
+// results are rounded otherwise, an error may be NaN or infinity, and other outputs say nothing.
 std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
                                                  const tensors::TensorTable& exact);
 
@@ -33,29 +34,35 @@ std::optional<int> lost_digits(const std::vector<float>& errors);
 
 // Finds out whether rounding explains errors: whether each error beyond the tolerance is at most
 // `kExplained` times the spread of its element. The spread is the largest change of the element under all
-// roundings, divided by the grid's width. The error of a variance from two means is about as large as
-// that. An error that does not depend on the grid is at least half as many times as large as the grid is
-// wide. docs/results/tolerances.md has the figures.
+// roundings, divided by the width of the widest grid. The error of a variance from two means is about as
+// large as that. An error that does not depend on the grid is at least half as many times as large as the
+// grid is wide. docs/results/tolerances.md has the figures.
 class RoundingSpread {
  public:
   static constexpr float kExplained = 8;
+  // The last bits may decide which way a kernel takes at a few elements. An unexplained error is such a jump
+  // if the element is right in any of the runs. One element in so many may jump.
+  static constexpr std::size_t kOneIn = 32;
+  enum class Answer { explained, all_but_jumps, unexplained };
 
   // Refers to the errors.
   explicit RoundingSpread(const OutputErrors& errors);
   // Adds the errors after one rounding. Does nothing if there are not as many.
-  void add(const OutputErrors& rounded, std::uint32_t width);
-  bool explains() const;
-  // Says whether the widest spread of all elements explains the largest of other errors, which are those
-  // of a run on other inputs.
-  bool may_explain(const OutputErrors& others) const;
-  bool is_measured() const { return added_ >= kLeastRoundings; }
-  // The largest error beyond the tolerance, in spreads of its element.
-  float largest() const;
+  void add(const OutputErrors& rounded);
+  // Says whether enough runs gave a number at each error beyond the tolerance.
+  bool is_measured() const;
+  Answer answer() const { return answer_for(errors_); }
+  // Says the same of other errors, which are those of a run with other rounding.
+  Answer answer_for(const OutputErrors& others) const;
 
  private:
+  struct Runs {
+    std::uint8_t numbers = 0, right = 0;  // the runs that gave a number there, and a right one
+  };
   const OutputErrors& errors_;
   std::vector<float> spread_;  // of each element
-  int added_ = 0;
+  std::vector<Runs> runs_at_;  // by element
+  int runs_ = 0;
 };
 
 // By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what

@@ -57,10 +57,10 @@ bool is_explained(double one_in, const Computed& computed) {
   const OutputErrors errors = errors_of(one_in, computed, {});
   RoundingSpread spread(errors);
   for (int round = 0; round < kRoundings; ++round)
-    spread.add(errors_of(one_in, computed,
-                         {.width = kRoundingWidths[0], .round = static_cast<std::uint32_t>(round)}),
-               kRoundingWidths[0]);
-  return spread.explains();
+    spread.add(
+        errors_of(one_in, computed,
+                  {.width = kRoundingWidths[0], .round = static_cast<std::uint32_t>(round)}));
+  return spread.answer() == RoundingSpread::Answer::explained;
 }
 
 TEST(WeaknessTest, RoundingExplainsADifferenceOfLargeRoundedNumbers) {
@@ -105,32 +105,59 @@ TEST(WeaknessTest, RoundingDoesNotExplainNoiseThatBitsDecide) {
     })) << of_result;
 }
 
+using Answer = RoundingSpread::Answer;
+
+// What the spread says of these errors, if each run under another rounding gives those.
+Answer answer_of(std::vector<float> errors, std::vector<float> rounded) {
+  const OutputErrors before{.errors = std::move(errors), .values = {}};
+  RoundingSpread spread(before);
+  for (int round = 0; round < kRoundings; ++round) spread.add({.errors = rounded, .values = {}});
+  return spread.answer();
+}
+
 TEST(WeaknessTest, ErrorsWithinTheToleranceNeedNoExplanation) {
-  const OutputErrors small{.errors = {0.5F, -0.9F}, .values = {}};
-  RoundingSpread spread(small);
-  EXPECT_FALSE(spread.explains()) << "nothing was measured";
-  for (int round = 0; round < kRoundings; ++round) spread.add(small, 32);
-  EXPECT_TRUE(spread.explains());
+  EXPECT_EQ(answer_of({0.5F, -0.9F}, {0.5F, -0.9F}), Answer::explained);
+  const OutputErrors small{.errors = {0.5F}, .values = {}};
+  EXPECT_NE(RoundingSpread(small).answer(), Answer::explained) << "nothing was measured";
 }
 
 TEST(WeaknessTest, EachErrorNeedsASpreadOfItsOwn) {
-  const OutputErrors before{.errors = {10, 10}, .values = {}};
-  RoundingSpread both(before), one(before);
-  for (int round = 0; round < kRoundings; ++round) {
-    both.add({.errors = {100, -100}, .values = {}}, 32);
-    one.add({.errors = {100, 11}, .values = {}}, 32);
-  }
-  EXPECT_TRUE(both.explains());
-  EXPECT_FALSE(one.explains());
+  EXPECT_EQ(answer_of({10, 10}, {100, -100}), Answer::explained);
+  EXPECT_EQ(answer_of({10, 10}, {100, 11}), Answer::unexplained);
 }
 
-TEST(WeaknessTest, ErrorsOnOtherInputsAreComparedWithTheWidestSpread) {
-  const OutputErrors before{.errors = {0.5F, 0.5F, 0.5F}, .values = {}};
+TEST(WeaknessTest, OneElementIn32MayJump) {
+  std::vector<float> errors(64, 10), rounded(64, 100);
+  rounded[7] = rounded[60] = 0.5F;  // right
+  EXPECT_EQ(answer_of(errors, rounded), Answer::all_but_jumps);
+  rounded[60] = 1.5F;
+  EXPECT_EQ(answer_of(errors, rounded), Answer::unexplained) << "a single error of another kind";
+  rounded[60] = rounded[61] = 0.5F;
+  EXPECT_EQ(answer_of(errors, rounded), Answer::unexplained) << "three jumps";
+}
+
+TEST(WeaknessTest, ARunThatGivesNoNumberAtAnElementSaysNothingThere) {
+  const OutputErrors before{.errors = {10, 10, 0.5F}, .values = {}};
   RoundingSpread spread(before);
-  for (int round = 0; round < kRoundings; ++round)
-    spread.add({.errors = {0.5F, 80.5F, -3}, .values = {}}, 32);
-  EXPECT_TRUE(spread.may_explain({.errors = {-19, 2}, .values = {}}));
-  EXPECT_FALSE(spread.may_explain({.errors = {-21, 2}, .values = {}}));
+  const auto add = [&](int runs, const std::vector<float>& rounded) {
+    for (int run = 0; run < runs; ++run) spread.add({.errors = rounded, .values = {}});
+  };
+  add(kRoundings, {100, NAN, INFINITY});
+  EXPECT_FALSE(spread.is_measured());
+  EXPECT_EQ(spread.answer(), Answer::unexplained);
+  add(kLeastRoundings, {NAN, -100, NAN});
+  EXPECT_TRUE(spread.is_measured());
+  EXPECT_EQ(spread.answer(), Answer::explained);
+}
+
+TEST(WeaknessTest, TheErrorsOfAnotherRunNeedTheSameSpread) {
+  const OutputErrors before{.errors = {0.5F, 0.5F}, .values = {}};
+  RoundingSpread spread(before);
+  spread.add({.errors = {80.5F, 0.5F}, .values = {}});
+  EXPECT_EQ(spread.answer_for({.errors = {-19, 1}, .values = {}}), Answer::explained);
+  EXPECT_EQ(spread.answer_for({.errors = {-21, 1}, .values = {}}), Answer::unexplained);
+  EXPECT_EQ(spread.answer_for({.errors = {1, 2}, .values = {}}), Answer::unexplained);
+  EXPECT_EQ(spread.answer_for({.errors = {-19}, .values = {}}), Answer::unexplained);
 }
 
 TEST(WeaknessTest, DigitsAreCountedUpToThree) {
