@@ -4,8 +4,8 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x, dy):
-        y = torch.softmax(x * 8.0, -1)
-        return y, y * (dy - (y * dy).sum(-1, keepdim=True)) * 8.0
+        y = torch.softmax(x * 0.5, -1)
+        return y, y * (dy - (y * dy).sum(-1, keepdim=True)) * 0.5
 
 
 def get_inputs():
