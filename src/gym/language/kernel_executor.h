@@ -14,6 +14,7 @@
 #include "data/verdict.h"
 #include "gym/language/kernel_binary.h"
 #include "gym/language/program_order.h"
+#include "gym/language/result_rounding.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::cuda {
@@ -53,6 +54,9 @@ class KernelExecutor {
   // Sets the program order of the following launches. Returns false if the device alone decides the
   // order, as a GPU does.
   virtual bool set_order(const ProgramOrder&) { return false; }
+  // Sets how the following launches round results of 32 and 64 bits. Returns false if the device alone
+  // decides it, as a GPU does.
+  virtual bool set_rounding(const ResultRounding&) { return false; }
 };
 
 // An executor on the GPU. launch() returns before the kernel has run. The caller waits for the

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gym/referee/report_entries.h"
+#include "gym/referee/rounding_errors.h"
 #include "gym/referee/run_trials.h"
 #include "gym/trial/perturb/input_changes.h"
 #include "gym/trial/weakness.h"
@@ -16,20 +17,6 @@ namespace {
 bool broke_off(const replay::Stop& stop) {
   return stop.fault == Fault::infrastructure ||
          stop.error.error_class == ErrorClass::too_large_to_evaluate;
-}
-
-// Says whether these errors of a trial become others when its inputs move by a few roundings.
-bool is_noise(Equipment& equipment, trial::TrialConfig config, const trial::OutputErrors& errors,
-              trial::NudgeForm form) {
-  config.watch_launches = config.try_without_kernels = false;
-  trial::RoundingNoise noise(errors);
-  for (const double units : trial::kNudges) {
-    config.nudge = {.units = units, .form = form};
-    const trial::TrialResult nudged =
-        trial::run_trial(config, *equipment.executor, equipment.device);
-    if (!nudged.is_stopped() && nudged.errors) noise.add(*nudged.errors);
-  }
-  return noise.is_shown();
 }
 
 enum class TrialOutcome { nothing, right, wrong };
@@ -72,9 +59,7 @@ void tell_weakness(Equipment& equipment, const trial::TrialConfig& config,
       result.difference->error_class != ErrorClass::wrong_value || !result.errors)
     return;
   const std::optional<int> digits = trial::lost_digits(result.errors->errors);
-  if (!digits || !(is_noise(equipment, config, *result.errors, trial::NudgeForm::uniform) ||
-                   is_noise(equipment, config, *result.errors, trial::NudgeForm::by_element)))
-    return;
+  if (!digits || !are_rounding_errors(equipment, config, *result.errors)) return;
   result.findings.push_back(
       {.rule = "numerically_weak",
        .severity = Severity::warn,

@@ -42,11 +42,16 @@ std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::T
   return exact;
 }
 
+// Says whether the trial asks how errors change with other rounding.
+bool tells_errors(const TrialConfig& config) {
+  return config.tells_errors || config.nudge.units != 0 || !config.rounding.is_usual();
+}
+
 // Compares in one pass, which finds most candidates right. Returns false if it is not sure.
 bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_table,
                       TrialResult& result) {
   // own_error_by_element() or errors_in_tolerances() is needed
-  if (is_spiked(sides.config.kind) || sides.config.nudge.units != 0) return false;
+  if (is_spiked(sides.config.kind) || tells_errors(sides.config)) return false;
   if (sides.config.adopted != nullptr) return false;
   if (!sides.fills.empty()) return false;  // filled elements count for themselves
   compare::DeviceComparison* device = sides.device.comparison();
@@ -95,7 +100,7 @@ void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
                     const tensors::TensorTable& exact_table, TrialResult& result) {
   constexpr std::int64_t times = 4;
   const TrialConfig& config = sides.config;
-  if (!config.finds_jumps || config.adopted != nullptr || config.nudge.units != 0 ||
+  if (!config.finds_jumps || config.adopted != nullptr || tells_errors(config) ||
       result.difference->error_class != ErrorClass::wrong_value)
     return;
   try {
@@ -190,7 +195,7 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
   result.is_undecided = result.is_undecided && are_orders;
   if (!result.difference && config.adopted != nullptr)
     result.findings.push_back(jump_note(*config.adopted));
-  if (config.nudge.units != 0) {
+  if (tells_errors(config)) {
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {
     result.breaks_down = breaks_down(sides, compared.exact);

@@ -5,29 +5,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/counted.h"
 #include "base/rng.h"
 #include "gym/plan/analysis/forward_facts.h"
 #include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/analysis/rounded_tensors.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
 
-// One element in so many may be wrong. More of them are no accident.
-constexpr std::int64_t kOneIn = 64;
+// One element in so many may be wrong. More of them are no accident. One code that jumps moves a whole row of
+// sums, so more of these may.
+constexpr std::int64_t kOneWholeNumberIn = 64, kOneIn = 16;
 // No search holds more elements than this.
 constexpr std::int64_t kMostAsked = 1 << 16;
-// A floating element jumps if it moves by more than this many tolerances.
-constexpr double kJump = 4;
-
 bool is_comparable(const at::Tensor& got, const at::Tensor& expected) {
   constexpr double exact_in_doubles = 9007199254740992;  // 2^53
   if (!got.defined() || !expected.defined() || got.sizes() != expected.sizes() ||
@@ -96,22 +97,33 @@ at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
   return near.logical_and_(expected.isfinite()).logical_or_(same).logical_not();
 }
 
-// Says which numbers are as they are on purpose: whole ones, those of few significant bits such as halves
-// and 16-bit values, NaN and infinity. The smallest numbers stay, too, because a cell would reach across 0.
-at::Tensor is_exact(const at::Tensor& tensor) {
+bool has_a_grid(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble;
+}
+
+// Says which numbers are whole, or have few significant bits as halves and 16-bit values do.
+at::Tensor looks_exact(const at::Tensor& tensor) {
   constexpr int significant = 12;
   const bool is_float = tensor.scalar_type() == at::kFloat;
   const int bits =
       is_float ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
-  const double smallest = 128 * (is_float ? double{std::numeric_limits<float>::min()}
-                                          : std::numeric_limits<double>::min());
   const at::Tensor rest = tensor.view(is_float ? at::kInt : at::kLong)
                               .bitwise_and((std::int64_t{1} << (bits - significant)) - 1);
-  return tensor.isfinite()
-      .logical_not()
-      .logical_or_(tensor.eq(tensor.round()))
-      .logical_or_(rest.eq(0))
-      .logical_or_(tensor.abs().lt(smallest));
+  return tensor.eq(tensor.round()).logical_or_(rest.eq(0));
+}
+
+// Says which numbers have no grid: NaN, infinity, and the smallest ones, because a cell would reach across 0.
+at::Tensor lacks_cell(const at::Tensor& tensor) {
+  const double smallest =
+      128 * (tensor.scalar_type() == at::kFloat ? double{std::numeric_limits<float>::min()}
+                                                : std::numeric_limits<double>::min());
+  return tensor.isfinite().logical_not().logical_or_(tensor.abs().lt(smallest));
+}
+
+// Says whether the call adds, subtracts, multiplies or divides element by element.
+bool is_arithmetic(const plan::AtenCall& call) {
+  constexpr std::array<std::string_view, 5> names = {"add", "sub", "rsub", "mul", "div"};
+  return std::ranges::find(names, plan::operators::functional_name(call.op)) != names.end();
 }
 
 // The points of a grid. A cell holds `units` neighbouring numbers, and the round decides where cells begin
@@ -174,24 +186,28 @@ Nudge jump_nudge(int round) {
           .round = round};
 }
 
-void round_to_grid(const Nudge& by, at::Tensor& tensor) {
-  const at::ScalarType type = tensor.scalar_type();
-  if ((type != at::kFloat && type != at::kDouble) || tensor.numel() == 0 ||
+void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance) {
+  if (!has_a_grid(tensor) || tensor.numel() == 0 ||
       at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
     return;
   const at::Tensor whole = tensor.contiguous();
-  const at::Tensor is_fixed = is_exact(whole);
+  at::Tensor is_fixed = looks_exact(whole);
+  if (by_chance.defined()) is_fixed = is_fixed.logical_and_(by_chance.logical_not());
+  is_fixed = is_fixed.logical_or_(lacks_cell(whole));
   const at::Tensor moving = whole.masked_select(is_fixed.logical_not());
   if (moving.numel() == 0) return;
   const at::Tensor least = moving.amin(), greatest = moving.amax();
-  const at::Tensor moved = type == at::kFloat
+  const at::Tensor moved = tensor.scalar_type() == at::kFloat
                                ? Grid<std::int32_t>(by, at::kInt).points(whole, least, greatest)
                                : Grid<std::int64_t>(by, at::kLong).points(whole, least, greatest);
   tensor.copy_(at::where(is_fixed, whole, moved));
 }
 
 OtherRounding::OtherRounding(const plan::Plan& task, const Nudge& by)
-    : task_(task), by_(by), is_kept_(task.tensors.size(), false) {
+    : task_(task),
+      by_(by),
+      is_kept_(task.tensors.size(), false),
+      is_rounded_(plan::analysis::rounded_tensors(task)) {
   std::set<int> before;
   for (const plan::PlanParameter& parameter : task.parameters)
     before.insert(plan::analysis::storage_of(task, parameter.tensor));
@@ -209,12 +225,39 @@ OtherRounding::OtherRounding(const plan::Plan& task, const Nudge& by)
 
 void OtherRounding::after_step(std::size_t step, tensors::TensorTable& tensors) const {
   const auto* call = std::get_if<plan::AtenCall>(&task_.steps.at(step).action);
-  if (call == nullptr) return;
+  if (call == nullptr || leaves(step)) return;
   for (const int index : call->outputs) {
     if (index < 0 || !is_made(index)) continue;
     at::Tensor& made = tensors::tensor_at(tensors, index);
-    if (made.defined()) round_to_grid(by_, made);
+    if (made.defined()) round_to_grid(by_, made, exact_by_chance(*call, made, tensors));
   }
+}
+
+bool OtherRounding::leaves(std::size_t step) const {
+  if (by_.round % 2 == 0) return false;
+  return Rng(static_cast<std::uint64_t>(by_.round), "step", step).below(2) == 0;
+}
+
+at::Tensor OtherRounding::exact_by_chance(const plan::AtenCall& call, const at::Tensor& made,
+                                          const tensors::TensorTable& tensors) const {
+  at::Tensor by_chance;
+  if (!is_arithmetic(call)) return by_chance;
+  for (const plan::Value& argument : call.args) {
+    const auto* operand = std::get_if<plan::TensorRef>(&argument.data);
+    if (operand == nullptr || !is_made(operand->index)) continue;
+    const at::Tensor& tensor = tensors::tensor_at(tensors, operand->index);
+    if (!tensor.defined() || !has_a_grid(tensor) ||
+        !at::is_expandable_to(tensor.sizes(), made.sizes()))
+      continue;
+    const bool is_scale = tensor.numel() < made.numel();
+    const at::Tensor now =
+        (is_scale ? at::full_like(tensor, is_rounded_.at(static_cast<std::size_t>(operand->index)),
+                                  at::kBool)
+                  : looks_exact(tensor.contiguous()).logical_not_())
+            .expand(made.sizes());
+    by_chance = by_chance.defined() ? by_chance.logical_or(now) : now;
+  }
+  return by_chance;
 }
 
 bool OtherRounding::is_made(int tensor) const {
@@ -250,7 +293,8 @@ std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& can
     const std::int64_t count = wrong.elements.numel();
     all += count;
     expected.zero_();  // nothing expected stays in memory that a candidate may get
-    if (count > wrong.numel / kOneIn || all > kMostAsked) return {};
+    const std::int64_t one_in = wrong.tolerance == 0 ? kOneWholeNumberIn : kOneIn;
+    if (count > wrong.numel / one_in || all > kMostAsked) return {};
     if (count == 0) continue;
     wrong.values = got.index_select(0, wrong.elements.to(got.device())).cpu();
     few.push_back(std::move(wrong));
@@ -299,57 +343,87 @@ void write_values(const std::vector<ElementValues>& values, const Sides& sides,
 JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first)
     : wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
   for (ElementValues& each : best_) each.values = each.values.clone();
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> groups;
-  for (const ElementValues& each : wanted_) {
-    std::vector<std::size_t>& group_of = group_of_.emplace_back();
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> rows;
+  for (std::size_t k = 0; k < wanted_.size() && k < first_.size(); ++k) {
+    const ElementValues& each = wanted_[k];
+    Groups& groups = groups_.emplace_back();
     const std::int64_t length = each.numel / each.rows;
     const auto* elements = each.elements.const_data_ptr<std::int64_t>();
+    const double* values = first_[k].values.const_data_ptr<double>();
     for (std::int64_t n = 0; n < each.elements.numel(); ++n) {
-      const auto group = std::pair(each.rows, elements[n] / length);
-      group_of.push_back(groups.try_emplace(group, groups.size()).first->second);
+      ranges_.emplace_back(values[n], values[n]);
+      groups.push_back(count_);
+      if (each.tolerance == 0)
+        groups.back() = rows.try_emplace({each.rows, elements[n] / length}, count_).first->second;
+      if (groups.back() == count_) ++count_;
     }
   }
-  found_.resize(groups.size(), false);
-  left_ = groups.size();
+  found_.resize(count_, false);
+  left_ = count_;
 }
 
-JumpSearch::Answer JumpSearch::answer(std::size_t output, std::size_t element, double now) const {
+// Of an element of whole numbers.
+bool JumpSearch::jumps(std::size_t output, std::size_t element, double now) {
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element],
                first = first_[output].values.const_data_ptr<double>()[element];
-  const double unit = wanted_[output].allowed(wanted);
-  if (std::abs(now - wanted) <= unit && std::abs(now - first) > kJump * unit) return Answer::wanted;
-  return std::abs(now - first) <= unit ? Answer::first : Answer::other;
+  if (now != first) moves_ = true;
+  if (now != first && now != wanted) is_noise_ = true;
+  return now == wanted;
+}
+
+// Of a floating element.
+std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t element, double now,
+                                           std::pair<double, double>& range) {
+  const double wanted = wanted_[output].values.const_data_ptr<double>()[element];
+  if (now < range.first || now > range.second) moves_ = true;
+  if (std::isfinite(now)) range = {std::min(range.first, now), std::max(range.second, now)};
+  if (now == wanted || (std::isnan(now) && std::isnan(wanted))) return now;
+  const double nearest = std::clamp(wanted, range.first, range.second);
+  const bool is_near = std::abs(wanted - nearest) <= wanted_[output].allowed(wanted) / 2;
+  return is_near ? std::optional(nearest) : std::nullopt;
 }
 
 void JumpSearch::add(const std::vector<ElementValues>& values) {
   if (values.size() != wanted_.size() || first_.size() != wanted_.size()) return;
   ++rounds_;
-  std::vector<bool> jumps(found_.size(), true);
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const double* now = values[k].values.const_data_ptr<double>();
-    for (std::size_t n = 0; n < group_of_[k].size(); ++n) {
-      const Answer told = answer(k, n, now[n]);
-      if (told == Answer::other) is_noise_ = true;
-      if (told != Answer::wanted) jumps[group_of_[k][n]] = false;
-    }
-  }
+  std::vector<bool> jump(count_, true);
+  std::size_t at = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double* now = values[k].values.const_data_ptr<double>();
     double* best = best_[k].values.mutable_data_ptr<double>();
-    for (std::size_t n = 0; n < group_of_[k].size(); ++n)
-      if (const std::size_t group = group_of_[k][n]; jumps[group] && !found_[group])
-        best[n] = now[n];
+    for (std::size_t n = 0; n < groups_[k].size(); ++n, ++at) {
+      const std::size_t group = groups_[k][n];
+      if (wanted_[k].tolerance == 0) {
+        if (!jumps(k, n, now[n])) jump[group] = false;
+      } else if (const auto nearest = in_range(k, n, now[n], ranges_[at])) {
+        if (!found_[group]) best[n] = *nearest;
+      } else {
+        jump[group] = false;
+      }
+    }
   }
-  for (std::size_t group = 0; group < found_.size(); ++group) {
-    if (!jumps[group] || found_[group]) continue;
+  for (std::size_t group = 0; group < count_; ++group) {
+    if (!jump[group] || found_[group]) continue;
     found_[group] = true;
     --left_;
+  }
+  adopt_rows();
+}
+
+// A row of whole numbers that was found has the candidate's values.
+void JumpSearch::adopt_rows() {
+  for (std::size_t k = 0; k < wanted_.size(); ++k) {
+    if (wanted_[k].tolerance != 0) continue;
+    double* best = best_[k].values.mutable_data_ptr<double>();
+    const double* wanted = wanted_[k].values.const_data_ptr<double>();
+    for (std::size_t n = 0; n < groups_[k].size(); ++n)
+      if (found_[groups_[k][n]]) best[n] = wanted[n];
   }
 }
 
 bool JumpSearch::is_over() const {
   return is_noise_ || (left_ == 0 && rounds_ >= kLeastJumpRounds) ||
-         (left_ == found_.size() && rounds_ >= kRoundsWithoutJump);
+         (!moves_ && rounds_ >= kRoundsWithoutJump);
 }
 
 std::vector<ElementValues> JumpSearch::adopted() const {

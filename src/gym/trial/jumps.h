@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "data/verdict.h"
@@ -18,8 +19,8 @@
 namespace tritonsmith::gym::trial {
 
 // The reference runs at most `kJumpRounds` times with other roundings, and at least `kLeastJumpRounds`
-// times. After `kRoundsWithoutJump` runs in which no element jumped, no more follow.
-inline constexpr int kJumpRounds = 32, kLeastJumpRounds = 8, kRoundsWithoutJump = 12;
+// times. After `kRoundsWithoutJump` runs in which no element moved, no more follow.
+inline constexpr int kJumpRounds = 64, kLeastJumpRounds = 8, kRoundsWithoutJump = 12;
 
 // Says whether roundings may decide at some element of this trial. They do not where all jumps follow
 // exactly from the inputs: where the trial puts inputs at such points (meets_jumps), where forward compares
@@ -34,10 +35,12 @@ Nudge jump_nudge(int round);
 // one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
 // Whole numbers, numbers of at most 12 significant bits, the smallest numbers, NaN and infinity stay as they are.
 // No element leaves the range of the tensor's values and crosses a whole number there, because an index or the
-// operand of a root may end at one. Other tensors stay as they are.
-void round_to_grid(const Nudge& by, at::Tensor& tensor);
+// operand of a root may end at one. Other tensors stay as they are. by_chance: which elements move even if they
+// are whole or have few bits; undefined for none.
+void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance = {});
 
-// Rounds what one step of the reference's forward made. Memory that forward did not make stays.
+// Rounds what one step of the reference's forward made. Memory that forward did not make stays. Odd rounds leave
+// half of the steps as they are. There a scale alone is rounded, and all numbers that it divides move one way.
 class OtherRounding {
  public:
   OtherRounding(const plan::Plan& task, const Nudge& by);
@@ -46,9 +49,16 @@ class OtherRounding {
   bool is_made(int tensor) const;
 
  private:
+  bool leaves(std::size_t step) const;
+  // Says which elements of a sum, difference, product or quotient are whole, or a half, by chance: those of
+  // which an operand was rounded, and all that a rounded scale multiplies or divides. x / s is a half where
+  // s = largest / 127, and x * (127 / largest) lies beside it. Undefined for other calls.
+  at::Tensor exact_by_chance(const plan::AtenCall& call, const at::Tensor& made,
+                             const tensors::TensorTable& tensors) const;
+
   const plan::Plan& task_;
   Nudge by_;
-  std::vector<bool> is_kept_;  // by tensor of the plan
+  std::vector<bool> is_kept_, is_rounded_;  // by tensor of the plan
 };
 
 // One side's outputs, flat: the tensors of its result in their order.
@@ -56,7 +66,7 @@ std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
                                      const tensors::TensorTable& tensors);
 
 // Returns the wrong elements with the candidate's values. Returns nothing if there are none, if an output has
-// more wrong elements than one in 64, if the outputs have other types or shapes, or if they hold complex
+// more wrong elements than one in 64, or one in 16 floating ones, if the outputs have other types or shapes, or if they hold complex
 // numbers or whole numbers beyond 2^53.
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
@@ -71,9 +81,11 @@ std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
 void write_values(const std::vector<ElementValues>& values, const Sides& sides,
                   const tensors::TensorTable& exact);
 
-// Collects which values the reference has at wrong elements. All wrong elements of one row, in all outputs
-// of as many rows, must jump in the same run. An element that takes a third value is noise, as a count of
-// many jumps is. Then nothing is adopted.
+// Collects which values the reference has at wrong elements. A floating element must lie in the range of the
+// values that the reference has there, or be off by no more than the tolerance: a sum of codes of which some
+// jump has many values. All wrong whole numbers of one row, in all outputs of as many rows, must be the
+// reference's in the same run. One that takes a third value is noise, as a count of many jumps is. Then nothing
+// is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
@@ -85,14 +97,21 @@ class JumpSearch {
   std::vector<ElementValues> adopted() const;
 
  private:
-  enum class Answer { first, wanted, other };
-  Answer answer(std::size_t output, std::size_t element, double now) const;
+  using Groups = std::vector<std::size_t>;
+  bool jumps(std::size_t output, std::size_t element, double now);
+  std::optional<double> in_range(std::size_t output, std::size_t element, double now,
+                                 std::pair<double, double>& range);
+  void adopt_rows();
 
   std::vector<ElementValues> wanted_, first_, best_;
-  std::vector<std::vector<std::size_t>> group_of_;  // by output and element
-  std::vector<bool> found_;                         // by group
-  std::size_t left_ = 0;
+  std::vector<Groups>
+      groups_;  // by output and element: a row of whole numbers, or one floating element
+  std::vector<std::pair<double, double>>
+      ranges_;                        // of the reference's values, by element of all outputs
+  std::vector<bool> found_;           // by group
+  std::size_t count_ = 0, left_ = 0;  // of groups
   bool is_noise_ = false;
+  bool moves_ = false;  // an element had another value in a run
   int rounds_ = 0;
 };
 

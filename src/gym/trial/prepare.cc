@@ -64,6 +64,15 @@ std::vector<UnmatchedWeight> remember_unmatched(Sides& sides,
   return unmatched;
 }
 
+// Gives the reference the weights of another trial, or keeps its own, where the trial asks for that.
+void exchange_weights(const TrialConfig& config, const tensors::TensorTable& ours) {
+  for (const plan::PlanParameter& parameter : config.task.parameters) {
+    const at::Tensor& weight = tensors::tensor_at(ours, parameter.tensor);
+    if (config.given != nullptr) config.given->give(parameter.tensor, weight);
+    if (config.kept != nullptr) config.kept->keep(parameter.tensor, weight);
+  }
+}
+
 // Changes the weights as the trial requires and gives the candidate the reference's values.
 std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared) {
   const TrialConfig& config = sides.config;
@@ -71,13 +80,16 @@ std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared)
   const auto pairs = match_weights({config.task, ours}, {config.candidate, theirs});
   const auto counts = counts_after_calls(config.counters, config.calls_before, ours);
   const WeightChange change = config.weights.value_or(weight_change(config.kind));
-  if (change != WeightChange::none) {
+  if (change != WeightChange::none || config.given != nullptr) {
     Rng rng(sides.seed_of("weights"), "weights", 0);
     const ChangeableWeights changeable =
         changeable_weights({config.task, ours}, {config.candidate, theirs}, pairs);
     change_weights(config.task, changeable, perturbation_of_trial(config.trial), change, rng, ours);
+    exchange_weights(config, ours);
     if (!changeable.early.empty())
       if (auto stop = construct_candidate(sides, changeable.early)) return stop;
+  } else {
+    exchange_weights(config, ours);
   }
   set_counts(counts, ours);
   if (auto error = bind_weights(pairs, ours, theirs))
@@ -135,9 +147,12 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
     for (const int index : plan->read_inputs)
       if (index < std::ssize(changes)) changes[static_cast<std::size_t>(index)] = {};
   std::vector<device::DrawnInput> inputs;
-  for (std::size_t k = 0; k < ours.size(); ++k)
+  for (std::size_t k = 0; k < ours.size(); ++k) {
     inputs.push_back(
         {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
+    if (config.given != nullptr && config.given->give(ours[k], inputs.back().drawn))
+      inputs.back().change = {};
+  }
   // A pattern or a nudge changes its input here. The device then copies the input as it is. A nudge by
   // value comes last, because a device draws the numbers of a change in its own way.
   const bool is_by_value = config.nudge.form == NudgeForm::by_value;
@@ -151,6 +166,8 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   if (!remembered) copy_inputs(inputs, sides.device);
   if (is_by_value)
     for (device::DrawnInput& input : inputs) nudge(config.nudge, input.drawn);
+  if (config.kept != nullptr)
+    for (std::size_t k = 0; k < ours.size(); ++k) config.kept->keep(ours[k], inputs[k].drawn);
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const plan::PlanTensor& declared =
         config.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));

@@ -36,6 +36,20 @@ std::optional<replay::Stop> run_forward(Sides& sides) {
   });
 }
 
+// Replays the candidate's forward. The executor rounds the results of kernels otherwise where the trial
+// asks for that, and PyTorch's results are rounded here.
+std::optional<replay::Stop> run_candidate_forward(Sides& sides) {
+  const language::ResultRounding& by = sides.config.rounding;
+  if (by.is_usual()) return sides.candidate.run(plan::Phase::forward);
+  const OtherRounding rounding(sides.config.candidate, {.units = static_cast<double>(by.width),
+                                                        .form = NudgeForm::by_value,
+                                                        .round = static_cast<int>(by.round)});
+  return sides.candidate.run(plan::Phase::forward, [&](std::size_t step) {
+    const c10::InferenceMode no_gradients(true);
+    rounding.after_step(step, sides.candidate.tensors());
+  });
+}
+
 }  // namespace
 
 CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared) {
@@ -45,7 +59,7 @@ CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared) {
   sides.seed("forward");
   device.set_patience(Deadline::after(replay::kKernelPatience));
   CandidateRun run;
-  run.stop = sides.candidate.run(plan::Phase::forward);
+  run.stop = run_candidate_forward(sides);
   run.stop = await_candidate(sides, std::move(run.stop));
   for (SharedTensor& each : shared)
     if (each.copied) each.before = device.copied(*each.copied);

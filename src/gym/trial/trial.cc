@@ -42,6 +42,7 @@ FinishedTrial finish_trial(const TrialConfig& config, language::KernelExecutor& 
                            device::Device& device) {
   FinishedTrial trial{.result = {}, .sides = Sides(config, executor, device)};
   executor.set_order(config.order);
+  executor.set_rounding(config.rounding);
   trial.ends_with_this.reset(&device);
   device.begin(tensors::Filler::zero, config.memory_bytes);
   auto prepared = prepare_call(trial.sides);

@@ -12,6 +12,7 @@
 #include "gym/trial/element_values.h"
 #include "gym/trial/perturb/candidate_numbers.h"
 #include "gym/trial/perturb/perturbation.h"
+#include "gym/trial/perturb/trial_numbers.h"
 #include "gym/trial/reference_source.h"
 #include "gym/trial/weights/weight_changes.h"
 
@@ -45,9 +46,13 @@ struct TrialConfig {
   std::string_view task_key = {};  // names the content of the task's plan
   int trial = 0;
   Perturbation kind = Perturbation::plain;
-  std::optional<WeightChange> weights;  // if not set, the perturbation decides
-  bool within_bounds = false;           // inputs drawn between two bounds stay there
-  Nudge nudge = {};                     // also moves inputs
+  std::optional<WeightChange> weights;     // if not set, the perturbation decides
+  bool within_bounds = false;              // inputs drawn between two bounds stay there
+  Nudge nudge = {};                        // also moves inputs
+  language::ResultRounding rounding = {};  // of the candidate's results (weakness.h)
+  bool tells_errors = false;               // in TrialResult::errors, even of a right candidate
+  TrialNumbers* kept = nullptr;            // the trial keeps here what the reference gets
+  const TrialNumbers* given = nullptr;     // replace the numbers that the trial draws
   // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
   // The counters of the task's calls begin as after `calls_before` calls. Null: as the constructor left them.

@@ -48,7 +48,7 @@ struct TrialResult {
   // float64 result is not large.
   bool breaks_down = false;
   // The candidate's errors (weakness.h), where a wrong value may show a weak algorithm, or where
-  // inputs were nudged.
+  // the candidate's results were rounded otherwise.
   std::optional<OutputErrors> errors;
   // The few wrong elements with the candidate's values, with the reference's, and with those of the
   // reference in float64, if there is one. Only known with TrialConfig::finds_jumps.

@@ -1,9 +1,13 @@
 // Tells a weak algorithm from a wrong one. A weak algorithm computes everything, but loses digits to
-// rounding on some inputs, as a variance from the difference of two means does far from 0. Its
-// errors are noise: they are others as soon as the inputs move by a few units in their last place.
-// The error of a computation that is missing, or done with fewer bits, stays as it is.
+// rounding on some inputs, as a variance from the difference of two means does far from 0. So its errors
+// come from the rounding of its own results. The judge evaluates the candidate again with an arithmetic of
+// fewer digits (gym/language/result_rounding.h). Errors of rounding grow as the digits become fewer. The
+// error of a computation that is missing, or of one that drops bits on purpose, stays as large as it is.
+// Where no evaluator can do so, the inputs are nudged: errors of rounding are others as soon as the inputs
+// move by a few units in their last place.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,6 +15,55 @@
 #include "gym/trial/trial_result.h"
 
 namespace tritonsmith::gym::trial {
+
+// The candidate's results are rounded otherwise so many times, each time to other grids, whose points stand
+// for so many neighbouring numbers. If fewer than `kLeastRoundings` of these runs give a number where the
+// candidate is wrong, a finer grid follows: the root of a variance that becomes negative is NaN.
+inline constexpr int kRoundings = 8, kLeastRoundings = 4;
+inline constexpr std::uint32_t kRoundingWidths[] = {32, 16};
+
+// Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
+// anything but finite floating values differs, or for more than 64 million elements. If the candidate's
+// results are rounded otherwise, an error may be NaN or infinity, and other outputs say nothing.
+std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
+                                                 const tensors::TensorTable& exact);
+
+// Returns the number of decimal digits that these errors cost beyond the tolerance. Returns nothing
+// if they cost more than 3.
+std::optional<int> lost_digits(const std::vector<float>& errors);
+
+// Finds out whether rounding explains errors: whether each error beyond the tolerance is at most
+// `kExplained` times the spread of its element. The spread is the largest change of the element under all
+// roundings, divided by the width of the widest grid. The error of a variance from two means is about as
+// large as that. An error that does not depend on the grid is at least half as many times as large as the
+// grid is wide. docs/results/tolerances.md has the figures.
+class RoundingSpread {
+ public:
+  static constexpr float kExplained = 8;
+  // The last bits may decide which way a kernel takes at a few elements. An unexplained error is such a jump
+  // if the element is right in any of the runs. One element in so many may jump.
+  static constexpr std::size_t kOneIn = 32;
+  enum class Answer { explained, all_but_jumps, unexplained };
+
+  // Refers to the errors.
+  explicit RoundingSpread(const OutputErrors& errors);
+  // Adds the errors after one rounding. Does nothing if there are not as many.
+  void add(const OutputErrors& rounded);
+  // Says whether enough runs gave a number at each error beyond the tolerance.
+  bool is_measured() const;
+  Answer answer() const { return answer_for(errors_); }
+  // Says the same of other errors, which are those of a run with other rounding.
+  Answer answer_for(const OutputErrors& others) const;
+
+ private:
+  struct Runs {
+    std::uint8_t numbers = 0, right = 0;  // the runs that gave a number there, and a right one
+  };
+  const OutputErrors& errors_;
+  std::vector<float> spread_;  // of each element
+  std::vector<Runs> runs_at_;  // by element
+  int runs_ = 0;
+};
 
 // By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what
 // is computed from them, by a few units. The largest also moves the sum of an element and a number
@@ -23,15 +76,6 @@ inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 // the elements by 1 - units * epsilon instead. By value, it rounds to a grid (jumps.h). Other tensors
 // stay as they are.
 void nudge(const Nudge& by, at::Tensor& tensor);
-
-// Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
-// anything but finite floating values differs, or for more than 64 million elements.
-std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
-                                                 const tensors::TensorTable& exact);
-
-// Returns the number of decimal digits that these errors cost beyond the tolerance. Returns nothing
-// if they cost more than 3.
-std::optional<int> lost_digits(const std::vector<float>& errors);
 
 // Finds out whether errors beyond the tolerance are rounding noise: whether they are others after
 // nudges of the inputs. Over all nudges together a quarter of these errors must be others, and a

@@ -3,114 +3,161 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <random>
+
+#include "gym/trial/jumps.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Values near 3, moved as a nudge of the inputs moves them.
-std::vector<float> inputs_moved_by(double units) {
+// An arithmetic in float32 that rounds each result to a grid. A width of 1 is the usual one.
+class Arithmetic {
+ public:
+  explicit Arithmetic(const language::ResultRounding& by) : by_(by) {}
+  at::Tensor operator()(at::Tensor result) {
+    by_.round += 100;
+    if (!by_.is_usual())
+      round_to_grid({.units = static_cast<double>(by_.width), .round = static_cast<int>(by_.round)},
+                    result);
+    return result;
+  }
+
+ private:
+  language::ResultRounding by_;
+};
+
+using Computed = std::function<at::Tensor(const at::Tensor& x, Arithmetic& rounded)>;
+
+at::Tensor inputs() {
   std::mt19937 random(7);
   std::normal_distribution<float> normal(3, 0.01F);
-  std::vector<float> values(4096);
-  const auto factor = static_cast<float>(1 + units * std::numeric_limits<float>::epsilon());
-  for (float& value : values) value = normal(random) * factor;
+  at::Tensor values = at::empty({2048});
+  for (int k = 0; k < 2048; ++k) values[k] = normal(random);
   return values;
 }
 
-// The errors of a computation in float32 on these values, in units of one error in so many.
-template <typename Computed, typename Exact>
-std::vector<float> errors_of(double units, double one_in, Computed computed, Exact exact) {
-  std::vector<float> errors;
-  for (const float value : inputs_moved_by(units))
-    errors.push_back(static_cast<float>(one_in * (computed(value) - exact(double{value}))));
-  return errors;
+at::Tensor cube(const at::Tensor& x, Arithmetic& rounded) {
+  return rounded(rounded(rounded(x * x) * x) - 27.0F);
 }
 
-template <typename Computed, typename Exact>
-bool is_noise(double one_in, Computed computed, Exact exact) {
-  const OutputErrors errors{.errors = errors_of(0, one_in, computed, exact), .values = {}};
-  RoundingNoise noise(errors);
-  for (const double units : kNudges)
-    noise.add({.errors = errors_of(units, one_in, computed, exact), .values = {}});
-  return noise.is_shown();
+// The errors, in units of one error in so many.
+OutputErrors errors_of(double one_in, const Computed& computed,
+                       const language::ResultRounding& by) {
+  const at::Tensor x = inputs(), exact = x.to(at::kDouble).pow(3) - 27;
+  Arithmetic rounded(by);
+  const at::Tensor errors = ((computed(x, rounded) - exact) * one_in).to(at::kFloat);
+  const float* first = errors.const_data_ptr<float>();
+  return {.errors = {first, first + errors.numel()}, .values = {}};
 }
 
-// The same of errors before and after a single nudge.
-bool is_noise(const std::vector<float>& errors, const std::vector<float>& nudged,
-              const std::vector<float>& values = {}, const std::vector<float>& moved = {}) {
-  const OutputErrors before{errors, values};
-  RoundingNoise noise(before);
-  noise.add({nudged, moved});
-  return noise.is_shown();
+bool is_explained(double one_in, const Computed& computed) {
+  const OutputErrors errors = errors_of(one_in, computed, {});
+  RoundingSpread spread(errors);
+  for (int round = 0; round < kRoundings; ++round)
+    spread.add(
+        errors_of(one_in, computed,
+                  {.width = kRoundingWidths[0], .round = static_cast<std::uint32_t>(round)}));
+  return spread.answer() == RoundingSpread::Answer::explained;
 }
 
-double cube(double x) { return x * x * x - 27; }
-
-TEST(WeaknessTest, ADifferenceOfLargeRoundedNumbersIsNoise) {
-  EXPECT_TRUE(is_noise(
-      1e7, [](float x) { return x * x * x - 27.0F; }, cube));
+TEST(WeaknessTest, RoundingExplainsADifferenceOfLargeRoundedNumbers) {
+  EXPECT_TRUE(is_explained(1e7, cube));
 }
 
-TEST(WeaknessTest, AMissingTermIsNoNoise) {
-  EXPECT_FALSE(is_noise(
-      1e4, [](float x) { return x * x * x - 27.001F; }, cube));
+// A logarithm of a few units is added to a large number and loses its digits in the same way each time.
+TEST(WeaknessTest, RoundingExplainsDigitsThatALargeNumberAbsorbs) {
+  EXPECT_TRUE(is_explained(1e3, [](const at::Tensor& x, Arithmetic& rounded) {
+    const at::Tensor large = rounded(at::full_like(x, 123456.71F));
+    return cube(x, rounded) + (rounded(large + 4.158883F) - large - 4.158883F);
+  }));
 }
 
-TEST(WeaknessTest, AValueWithFewerDigitsIsNoNoise) {
-  for (const float unit : {0x1p-9F, 0x1p-8F, 0x1p-6F}) {  // at 3: TF32, fp16 and bf16 alike
-    const auto coarse = [unit](float x) {
-      const float rounded = std::round(x / unit) * unit;
-      return rounded * rounded * rounded - 27.0F;
-    };
-    EXPECT_FALSE(is_noise(1e5, coarse, cube)) << unit;
-  }
+TEST(WeaknessTest, RoundingDoesNotExplainAMissingTerm) {
+  EXPECT_FALSE(is_explained(1e4, [](const at::Tensor& x, Arithmetic& rounded) {
+    return rounded(cube(x, rounded) - 0.001F);
+  }));
 }
 
-TEST(WeaknessTest, ErrorsWithinTheToleranceSayNothing) {
-  EXPECT_FALSE(is_noise({0.5F, -0.9F}, {-0.5F, 0.9F}));
-  EXPECT_TRUE(is_noise({1.5F, 0.1F}, {-1.5F, 0.1F}));
-  EXPECT_FALSE(is_noise({1.5F, 1.6F, 1.7F, 1.8F, 1.9F}, {-1.5F, 1.6F, 1.7F, 1.8F, 1.9F}));
-  EXPECT_FALSE(is_noise({9, 1.5F, 1.5F}, {9, -1.5F, -1.5F})) << "the largest stays";
+TEST(WeaknessTest, RoundingDoesNotExplainValuesWithFewerDigits) {
+  for (const double unit : {0x1p-9, 0x1p-8, 0x1p-6})  // at 3: TF32, fp16 and bf16 alike
+    EXPECT_FALSE(is_explained(1e5, [&](const at::Tensor& x, Arithmetic& rounded) {
+      return cube((x / unit).round() * unit, rounded);
+    })) << unit;
 }
 
-TEST(WeaknessTest, ErrorsWhereTheReferenceJumpsSayNothing) {
-  const std::vector<float> errors = {9, 9, 9}, halved = {4.5F, 9, 9}, values = {4000, 4000, 10};
-  EXPECT_TRUE(is_noise(errors, halved, values, {4000, 4000, 10}));
-  EXPECT_TRUE(is_noise(errors, halved, values, {3999, 4002, 10})) << "as far as a nudge moves it";
-  EXPECT_FALSE(is_noise(errors, halved, values, {2000, 4000, 10}));
-  EXPECT_FALSE(is_noise({9}, {4.5F}, {4000}, {2000})) << "nothing is left that shows noise";
-}
-
-TEST(WeaknessTest, ANudgeByElementMovesHalfOfTheElements) {
-  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
-    const at::Tensor ones = at::ones({40, 25}, type);
-    at::Tensor half = ones.clone(), other_half = ones.clone(), all = ones.clone();
-    nudge({.units = 8, .form = NudgeForm::by_element}, half);
-    EXPECT_NEAR(half.lt(ones).to(at::kDouble).mean().item<double>(), 0.5, 0.01);
-    nudge({.units = -8, .form = NudgeForm::by_element}, other_half);
-    EXPECT_TRUE(half.lt(ones).logical_xor(other_half.lt(ones)).all().item<bool>());
-    nudge({.units = 8}, all);
-    EXPECT_TRUE(at::allclose(half + other_half, 2 * all, 0, 1e-12))
-        << "one form moves twice as far";
-  }
-  at::Tensor whole = at::ones({3}, at::kLong);
-  nudge({.units = 8, .form = NudgeForm::by_element}, whole);
-  EXPECT_TRUE(at::equal(whole, at::ones({3}, at::kLong)));
-}
-
-// On a GPU, the loss of a probability above 1 ends the process.
-TEST(WeaknessTest, NoNudgeMovesAnElementAwayFromZero) {
-  const at::Tensor before = at::tensor({1.0F, 0.0F, -1.0F, 1 - 0x1p-24F, 0.3F});
-  for (const NudgeForm form : {NudgeForm::uniform, NudgeForm::by_element})
-    for (const double units : kNudges) {
-      at::Tensor moved = before.clone();
-      nudge({.units = units, .form = form}, moved);
-      EXPECT_TRUE(moved.abs().le(before.abs()).all().item<bool>()) << units;
-      EXPECT_FALSE(at::equal(moved, before)) << units;
+// The noise follows from the bits of an input or of a result, so it is other noise each time.
+TEST(WeaknessTest, RoundingDoesNotExplainNoiseThatBitsDecide) {
+  const auto noise_of = [](const at::Tensor& values) {
+    at::Tensor noise = at::empty_like(values);
+    for (std::int64_t k = 0; k < values.numel(); ++k) {
+      const auto bits = std::bit_cast<std::uint32_t>(values[k].item<float>()) * 0x9e3779b1U;
+      noise[k] = static_cast<float>(bits >> 16U) / 65536.0F - 0.5F;
     }
+    return noise * 0.01F;
+  };
+  for (const bool of_result : {false, true})
+    EXPECT_FALSE(is_explained(1e4, [&](const at::Tensor& x, Arithmetic& rounded) {
+      const at::Tensor y = cube(x, rounded);
+      return rounded(y + noise_of(of_result ? rounded(x * x) : rounded(x * 1.0F)));
+    })) << of_result;
+}
+
+using Answer = RoundingSpread::Answer;
+
+// What the spread says of these errors, if each run under another rounding gives those.
+Answer answer_of(std::vector<float> errors, std::vector<float> rounded) {
+  const OutputErrors before{.errors = std::move(errors), .values = {}};
+  RoundingSpread spread(before);
+  for (int round = 0; round < kRoundings; ++round) spread.add({.errors = rounded, .values = {}});
+  return spread.answer();
+}
+
+TEST(WeaknessTest, ErrorsWithinTheToleranceNeedNoExplanation) {
+  EXPECT_EQ(answer_of({0.5F, -0.9F}, {0.5F, -0.9F}), Answer::explained);
+  const OutputErrors small{.errors = {0.5F}, .values = {}};
+  EXPECT_NE(RoundingSpread(small).answer(), Answer::explained) << "nothing was measured";
+}
+
+TEST(WeaknessTest, EachErrorNeedsASpreadOfItsOwn) {
+  EXPECT_EQ(answer_of({10, 10}, {100, -100}), Answer::explained);
+  EXPECT_EQ(answer_of({10, 10}, {100, 11}), Answer::unexplained);
+}
+
+TEST(WeaknessTest, OneElementIn32MayJump) {
+  std::vector<float> errors(64, 10), rounded(64, 100);
+  rounded[7] = rounded[60] = 0.5F;  // right
+  EXPECT_EQ(answer_of(errors, rounded), Answer::all_but_jumps);
+  rounded[60] = 1.5F;
+  EXPECT_EQ(answer_of(errors, rounded), Answer::unexplained) << "a single error of another kind";
+  rounded[60] = rounded[61] = 0.5F;
+  EXPECT_EQ(answer_of(errors, rounded), Answer::unexplained) << "three jumps";
+}
+
+TEST(WeaknessTest, ARunThatGivesNoNumberAtAnElementSaysNothingThere) {
+  const OutputErrors before{.errors = {10, 10, 0.5F}, .values = {}};
+  RoundingSpread spread(before);
+  const auto add = [&](int runs, const std::vector<float>& rounded) {
+    for (int run = 0; run < runs; ++run) spread.add({.errors = rounded, .values = {}});
+  };
+  add(kRoundings, {100, NAN, INFINITY});
+  EXPECT_FALSE(spread.is_measured());
+  EXPECT_EQ(spread.answer(), Answer::unexplained);
+  add(kLeastRoundings, {NAN, -100, NAN});
+  EXPECT_TRUE(spread.is_measured());
+  EXPECT_EQ(spread.answer(), Answer::explained);
+}
+
+TEST(WeaknessTest, TheErrorsOfAnotherRunNeedTheSameSpread) {
+  const OutputErrors before{.errors = {0.5F, 0.5F}, .values = {}};
+  RoundingSpread spread(before);
+  spread.add({.errors = {80.5F, 0.5F}, .values = {}});
+  EXPECT_EQ(spread.answer_for({.errors = {-19, 1}, .values = {}}), Answer::explained);
+  EXPECT_EQ(spread.answer_for({.errors = {-21, 1}, .values = {}}), Answer::unexplained);
+  EXPECT_EQ(spread.answer_for({.errors = {1, 2}, .values = {}}), Answer::unexplained);
+  EXPECT_EQ(spread.answer_for({.errors = {-19}, .values = {}}), Answer::unexplained);
 }
 
 TEST(WeaknessTest, DigitsAreCountedUpToThree) {

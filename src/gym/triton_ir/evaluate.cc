@@ -9,6 +9,7 @@
 #include "gym/triton_ir/execute/machine.h"
 #include "gym/triton_ir/execute/number_formats.h"
 #include "gym/triton_ir/execute/program_scheduler.h"
+#include "gym/triton_ir/execute/result_grid.h"
 #include "gym/triton_ir/kernel_program.h"
 
 namespace tritonsmith::gym::triton_ir {
@@ -81,6 +82,7 @@ class Evaluation {
   void hold_up_another();
   bool is_shuffled() const { return launch_.order.kind == language::ProgramOrder::Kind::shuffled; }
   bool run_code(const std::vector<Instruction>& instructions, std::size_t first = 0);
+  void round_results(const Instruction& instruction);
   bool spend(std::uint64_t cost, const Instruction& instruction);
   void conclude();
   bool refuse(LaunchStatus status, std::string message) {
@@ -97,6 +99,7 @@ class Evaluation {
   Machine machine_;
   Arena arena_{nullptr, &std::free};
   std::uint64_t spent_ = 0;
+  std::uint32_t results_ = 0;  // that were rounded otherwise
   std::uint64_t limit_ = 0;
   std::uint64_t next_look_ = 0;  // cost at which it next looks at the clock
   std::vector<Waiting> waiting_;
@@ -237,8 +240,21 @@ bool Evaluation::run_code(const std::vector<Instruction>& instructions, std::siz
     const Instruction& instruction = instructions[machine_.next++];
     if (!spend(instruction.cost + kInstructionCost, instruction)) return false;
     instruction.handler(machine_, instruction);
+    if (instruction.rounded != 0 && !launch_.rounding.is_usual()) [[unlikely]]
+      round_results(instruction);
   }
   return true;
+}
+
+void Evaluation::round_results(const Instruction& instruction) {
+  language::ResultRounding by = launch_.rounding;
+  constexpr std::uint32_t roundings =
+      0x9E3779B1u;  // far apart, as other rounds are near each other
+  if (!instruction.is_loaded) by.round += roundings * ++results_;
+  if (instruction.rounded_bytes == sizeof(float))
+    round_to_grid(by, machine_.output<float>(instruction), instruction.rounded);
+  else
+    round_to_grid(by, machine_.output<double>(instruction), instruction.rounded);
 }
 
 void Evaluation::run_grid() {

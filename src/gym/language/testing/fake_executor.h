@@ -37,8 +37,19 @@ class FakeExecutor : public KernelExecutor {
     return order_ != nullptr;
   }
 
+  // From now on the executor accepts other roundings, and stores each one in `rounding`.
+  FakeExecutor& note_rounding(ResultRounding& rounding) {
+    rounding_ = &rounding;
+    return *this;
+  }
+  bool set_rounding(const ResultRounding& rounding) override {
+    if (rounding_ != nullptr) *rounding_ = rounding;
+    return rounding_ != nullptr;
+  }
+
  private:
   ProgramOrder* order_ = nullptr;
+  ResultRounding* rounding_ = nullptr;
   std::map<std::string, Body> bodies_;
 };
 

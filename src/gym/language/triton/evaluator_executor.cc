@@ -167,6 +167,7 @@ class EvaluateExecutor final : public KernelExecutor {
               .fault = Fault::candidate};
     Bound bound = bind_arguments(choice, arguments);
     bound.launch.order = order_;
+    bound.launch.rounding = rounding_;
     // The lanes of one warp run together.
     if (kernel.num_warps == 1 && order_.kind == ProgramOrder::Kind::lanes_apart)
       bound.launch.order = {};
@@ -179,6 +180,10 @@ class EvaluateExecutor final : public KernelExecutor {
 
   bool set_order(const ProgramOrder& order) override {
     order_ = order;
+    return true;
+  }
+  bool set_rounding(const ResultRounding& rounding) override {
+    rounding_ = rounding;
     return true;
   }
 
@@ -194,6 +199,7 @@ class EvaluateExecutor final : public KernelExecutor {
   ByteCache<std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_{kKeptBytes};
   FreeBytes free_bytes_;
   ProgramOrder order_;
+  ResultRounding rounding_;
 };
 
 }  // namespace

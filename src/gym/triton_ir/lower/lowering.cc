@@ -1,5 +1,8 @@
 #include "gym/triton_ir/lower/lowering.h"
 
+#include <algorithm>
+#include <array>
+
 #include "gym/triton_ir/execute/elementwise.h"
 
 namespace tritonsmith::gym::triton_ir {
@@ -9,6 +12,24 @@ namespace {
 std::pair<std::size_t, std::size_t> extent(const ValueType& type) {
   if (type.element == Element::descriptor) return {2 + 2 * type.shape.size(), 8};
   return {static_cast<std::size_t>(type.count()), register_bytes(type.element)};
+}
+
+// Says whether the operation computes floats that it must round. A maximum and a conversion choose or copy.
+bool is_arithmetic(const Operation& operation) {
+  constexpr auto computing = std::to_array<std::string_view>(
+      {"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "tt.precise_divf", "tt.precise_sqrt",
+       "tt.extern_elementwise", "tt.elementwise_inline_asm", "tt.dot", "tt.dot_scaled"});
+  constexpr auto exact =
+      std::to_array<std::string_view>({"math.absf", "math.ceil", "math.floor", "math.trunc",
+                                       "math.round", "math.roundeven", "math.copysign"});
+  const std::string_view name = operation.name;
+  if (name.starts_with("math.")) return std::ranges::find(exact, name) == exact.end();
+  if (name == "tt.reduce" || name == "tt.scan") {
+    const bool has_body = operation.regions.size() == 1 && !operation.regions[0].blocks.empty() &&
+                          !operation.regions[0].blocks[0].operations.empty();
+    return has_body && is_arithmetic(operation.regions[0].blocks[0].operations[0]);
+  }
+  return std::ranges::find(computing, name) != computing.end();
 }
 
 bool takes_descriptors(std::string_view operation) {
@@ -87,7 +108,19 @@ Value Lowering::make_pinned(const ValueType& type) {
 }
 
 void Lowering::define(const Operation& operation, std::size_t index, const Value& value) {
-  if (index < operation.results.size()) define(operation.results[index], value);
+  if (index >= operation.results.size()) return;
+  define(operation.results[index], value);
+  const Element element = value.type.element;
+  const bool is_loaded = operation.name == "tt.load" || operation.name == "tt.descriptor_load";
+  if ((element != Element::f32 && element != Element::f64) ||
+      (!is_loaded && !is_arithmetic(operation)))
+    return;
+  Instruction* writer = builder_.last_writer(value.reg);
+  if (writer == nullptr) return;
+  const auto [count, bytes] = extent(value.type);
+  writer->rounded = static_cast<std::uint32_t>(count);
+  writer->rounded_bytes = static_cast<std::uint32_t>(bytes);
+  writer->is_loaded = is_loaded;
 }
 
 Value Lowering::spread(const Value& scalar, const std::vector<std::int64_t>& shape) {

@@ -46,6 +46,14 @@ Instruction& ProgramBuilder::emit(Handler handler, Register output,
   return code_->instructions.back();
 }
 
+Instruction* ProgramBuilder::last_writer(Register output) {
+  constexpr std::size_t few = 4;
+  std::vector<Instruction>& all = code_->instructions;
+  for (std::size_t back = 1; back <= std::min(few, all.size()); ++back)
+    if (all[all.size() - back].output == output) return &all[all.size() - back];
+  return nullptr;
+}
+
 int ProgramBuilder::add_table(std::vector<std::int64_t> numbers) {
   code_->tables.push_back(std::move(numbers));
   return static_cast<int>(code_->tables.size() - 1);

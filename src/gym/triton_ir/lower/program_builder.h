@@ -26,6 +26,8 @@ class ProgramBuilder {
   Instruction& emit_setup(Handler handler, Register output, std::size_t count);
   Instruction& emit(Handler handler, Register output, std::initializer_list<Register> inputs,
                     std::size_t count);
+  // Returns the one of the last few instructions that wrote the register, or null.
+  Instruction* last_writer(Register output);
   int add_table(std::vector<std::int64_t> numbers);
 
   using Label = std::int64_t;

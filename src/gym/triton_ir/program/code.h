@@ -36,6 +36,11 @@ struct Instruction {
   std::int32_t location = 0;   // index into Code::locations
   std::int32_t table = -1;     // index into Code::tables
   std::int64_t immediate = 0;  // a jump's target, an axis or a bit pattern, by the handler
+  // The fp32 or fp64 elements of the output that another rounding changes (Launch::rounding), and the
+  // bytes of each. 0: none. All that is loaded is rounded to one grid, so that equal numbers stay equal.
+  // Each result of arithmetic is rounded to a grid of its own.
+  std::uint32_t rounded = 0, rounded_bytes = 0;
+  bool is_loaded = false;
 };
 
 // The order that an atomic imposes on other accesses. within_program is scope "cta": the operation

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/enum_names.h"
 #include "gym/language/program_order.h"
+#include "gym/language/result_rounding.h"
 #include "gym/triton_ir/syntax/syntax.h"
 
 namespace tritonsmith::gym::triton_ir {
@@ -50,6 +51,7 @@ struct Launch {
   // separate arguments that follow it.
   std::vector<LaunchArgument> arguments;
   language::ProgramOrder order = {};
+  language::ResultRounding rounding = {};
 };
 
 // The limits of an evaluation. An op-element is one element of one operation's result. A reduction
