@@ -461,10 +461,10 @@ Finding jump_note(const std::vector<ElementValues>& adopted) {
   for (const ElementValues& each : adopted) count += each.elements.numel();
   return {.rule = "reference_jumps",
           .severity = Severity::note,
-          .message =
-              fmt::format("at {} of the outputs PyTorch's last bits decide between two values, and "
-                          "the kernel has the other one",
-                          counted(count, "element"))};
+          .message = fmt::format(
+              "at {} of the outputs PyTorch's last bits decide about the value, and the "
+              "kernel has another one that they allow",
+              counted(count, "element"))};
 }
 
 }  // namespace tritonsmith::gym::trial
