@@ -86,6 +86,7 @@ struct CaptureRequest {
   std::string known_json;        // facts about the inputs' values that follow from the task alone
   bool first_call_only = false;  // later calls of the task take other steps (Plan::first_call_only)
   bool in_eval_mode = false;     // the candidate's module is in evaluation mode
+  bool ignores_mode = false;     // the task's forward does the same in both modes
   std::string target = "sm_90";
   // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
   // guest sees a chip of the target.

@@ -17,7 +17,8 @@ std::string request_text(const CaptureRequest& request) {
                {"path", request.path},
                {"target", request.target},
                {"first_call_only", request.first_call_only},
-               {"in_eval_mode", request.in_eval_mode}};
+               {"in_eval_mode", request.in_eval_mode},
+               {"ignores_mode", request.ignores_mode}};
   std::string text = to_line(json);
   text.pop_back();  // the JSON values are appended as text
   if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;

@@ -3,7 +3,7 @@
 request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90", "device": {...}}
 "device" holds the properties of the GPU that will run the plan, under torch's names. It may be absent.
 A candidate's request also holds members of its task's plan: "init_args", "inputs", "tensors", which says what their
-indices mean, "known", "first_call_only" and "in_eval_mode".
+indices mean, "known", "first_call_only", "in_eval_mode" and "ignores_mode".
 The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": the stage that was reached}.
 
 For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [--task FILE]
@@ -23,7 +23,8 @@ from . import device_properties, evaluation_mode, guards, memory, process_answer
 from .errors import CaptureStop, begin, describe, describe_exception, first_stop, forget_stop
 from .kept_state import KeptState
 from .languages import LANGUAGES
-from .later_calls import LaterCalls
+from .later_calls import Call, LaterCalls
+from .other_uses import Beginning, OtherUses
 from .recorder import Recorder
 from .source_module import load_module, register_source
 from .values import DTYPES, decode, encode
@@ -77,10 +78,11 @@ class Session:
         else:
             module = load_module(self.request["source"], self.path, "candidate_module", guards.builtins_of_candidates())
         model_class = self.model_class(module, is_task)
+        beginning = Beginning(self.recorder, None if is_task else module)
         init_args = self.init_args(module, is_task)
         self.where = "__init__"
         encoded_args = [encode(value, self.recorder.index_of) for value in init_args]
-        model = self.construct(model_class, init_args)
+        model = self.model = self.construct(model_class, init_args)
         if self.request.get("in_eval_mode", False):
             model.eval()
         parameters = self.move_module(model)
@@ -123,23 +125,40 @@ class Session:
             return made
 
         def call_again(fresh):
-            with process_answers.in_call(later.count - 1, {} if is_task else module.__dict__):
-                again = self.call(model, fresh)
-            self.refuse_emptied(again)
-            return encode_outputs(again, self.recorder)
+            return self.called_again(model, fresh, module, later.count - 1)
 
         if not is_task:
+            making = self.recorder.steps[beginning.steps:later.repetition.first_step]
             second = later.check(call_again, inputs, make_inputs, outputs)
-            later.repetition.check_other_mode(model, make_inputs)
+            uses = OtherUses(self, module, model_class, beginning, making, given_before, parameters, later, second is not None)
+            ignores_mode = self.request.get("ignores_mode", False) or self.request.get("in_eval_mode", False)
+            is_alike = uses.check(state, make_inputs, self.request["source"], ignores_mode)
             if second is not None:
                 answer = self.with_second_call(answer, later.repetition.first_step, second)
+            if ignores_mode and not is_alike:
+                found = evaluation_mode.second_call(model, later, answer, make_inputs, call_again)
+                if found is not None:
+                    answer["steps"] += found[0]
+                    answer = self.with_second_call(answer, later.repetition.first_step, found[1])
+            for gradients in (True,) if ignores_mode else (True, False):
+                later.repetition.check_other_mode(model, make_inputs, later.latest.steps, gradients)
             return self.with_orders(answer)
-        if self.changes_state(parameters) or before.tokens != state.snapshot().tokens:
-            if self.differs_later(later, call_again, inputs, make_inputs, outputs):
-                answer["first_call_only"] = True
+        changes = self.changes_state(parameters) or before.tokens != state.snapshot().tokens
+        if changes and self.differs_later(later, call_again, inputs, make_inputs, outputs):
+            answer["first_call_only"] = True
+        elif not changes and evaluation_mode.is_ignored(model, self.request["source"], later, Call(inputs, answer["steps"][later.repetition.first_step:], outputs),
+                                                        make_inputs, call_again):
+            answer["ignores_mode"] = True
         if evaluation_mode.has_no_draws(self.recorder, model, answer["steps"], lambda: call(model, make_inputs())):
             answer["in_eval_mode"] = True
         return self.with_orders(answer)
+
+    def called_again(self, model, inputs, module, number):
+        """Calls forward as the call of this number, from 0, and returns its outputs as the plan does."""
+        with process_answers.in_call(number, {} if self.request["role"] == "task" else module.__dict__):
+            again = self.call(model, inputs)
+        self.refuse_emptied(again)
+        return encode_outputs(again, self.recorder)
 
     def call(self, model, inputs):
         """Calls forward as a program may, of which the process's answers tell the call's number."""
@@ -385,7 +404,7 @@ def candidate_request(task_plan, source, path):
     return {"role": "candidate", "source": source, "path": path, "target": task_plan["target"],
             "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"],
             "known": task_plan.get("known", []), "first_call_only": task_plan.get("first_call_only", False),
-            "in_eval_mode": task_plan.get("in_eval_mode", False)}
+            "in_eval_mode": task_plan.get("in_eval_mode", False), "ignores_mode": task_plan.get("ignores_mode", False)}
 
 
 def main():

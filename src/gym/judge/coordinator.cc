@@ -177,6 +177,7 @@ void Coordinator::capture(JobProgress& progress, const TaskPlan& task) {
                             .known_json = task.known,
                             .first_call_only = task.first_call_only,
                             .in_eval_mode = task.in_eval_mode,
+                            .ignores_mode = task.ignores_mode,
                             .target = config_.target,
                             .device_json = on_gpu ? parts_.gpus.front().properties : ""},
                            [this, serial](capture::CaptureOutcome outcome) {

@@ -21,6 +21,7 @@ void TaskPlan::read(const std::string& captured) {
   known = member("known");
   first_call_only = plan->first_call_only;
   in_eval_mode = document->value("in_eval_mode", Json()) == Json(true);
+  ignores_mode = document->value("ignores_mode", Json()) == Json(true);
   json = captured;
 }
 

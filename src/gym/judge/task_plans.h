@@ -19,6 +19,7 @@ struct TaskPlan {
   std::string json, init_args, inputs, tensors, known;
   bool first_call_only = false;
   bool in_eval_mode = false;  // its candidates are captured in evaluation mode
+  bool ignores_mode = false;  // its forward does the same in training and in evaluation mode
   std::optional<VerdictError> failure;
   std::vector<std::uint64_t> waiting;  // serials of the jobs that wait for it
   std::uint64_t last_used = 0;         // the serial of the last job that used it

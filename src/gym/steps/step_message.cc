@@ -24,6 +24,7 @@ Json request_json(const CaptureRequest& request) {
           {"known", request.known_json},
           {"first_call_only", request.first_call_only},
           {"in_eval_mode", request.in_eval_mode},
+          {"ignores_mode", request.ignores_mode},
           {"target", request.target},
           {"device", request.device_json}};
 }
@@ -167,6 +168,7 @@ Result<StepRequest> step_request_from_json(const Json& json) {
                            .known_json = reader.string("known"),
                            .first_call_only = reader.boolean("first_call_only"),
                            .in_eval_mode = reader.boolean("in_eval_mode"),
+                           .ignores_mode = reader.boolean("ignores_mode"),
                            .target = reader.string("target"),
                            .device_json = reader.string("device")};
     TRY(reader.status());

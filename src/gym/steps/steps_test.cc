@@ -90,6 +90,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
                                                     .known_json = "[4]",
                                                     .first_call_only = true,
                                                     .in_eval_mode = true,
+                                                    .ignores_mode = true,
                                                     .target = "sm_80",
                                                     .device_json = "{}"};
   const auto read = step_request_from_json(to_json(asked));
@@ -99,7 +100,7 @@ TEST(StepMessage, CarriesAllOfARequest) {
   EXPECT_EQ(capture.source + capture.path, "sourcepath");
   EXPECT_EQ(capture.init_args_json + capture.inputs_json, "[1][2]");
   EXPECT_EQ(capture.tensors_json + capture.known_json, "[3][4]");
-  EXPECT_TRUE(capture.first_call_only && capture.in_eval_mode);
+  EXPECT_TRUE(capture.first_call_only && capture.in_eval_mode && capture.ignores_mode);
   EXPECT_EQ(capture.target + capture.device_json, "sm_80{}");
   const StepRequest compiling = compile::CompileRequest{.code = "ttir",
                                                         .num_warps = 8,

@@ -14,7 +14,9 @@ from . import process_answers
 from .decisions import decisions_of
 from .errors import CaptureStop, forget_stop
 from .kept_state import in_words
+from .readings import readings_of
 from .set_forward import Container, Iterators, Number
+from .usual_names import are_usual
 
 CALLS, LEAST_CALLS = 128, 16
 STEPS = 4096   # of all calls together, beyond the least number of calls
@@ -70,24 +72,29 @@ def calls_of(steps):
 class FurtherCalls:
     """One use. `states` are the snapshots after the last two calls."""
 
-    def __init__(self, state, states, call_again, source, path):
+    def __init__(self, state, states, call_again, source, path, calls=CALLS):
         """call_again(may_repeat_first=False) calls forward once more, and returns how that call differs from the one before, or
-        None. Instead it may repeat the first call, if so asked. `source` is the text of the file, and `path` its name."""
+        None. Instead it may repeat the first call, if so asked. `source` is the text of the file, and `path` its name. There are at
+        most so many `calls` before something is set forward."""
+        self.calls = calls
         self.state, self.states, self.call_again, self.source, self.path = state, states, call_again, source, path
 
     def run(self, steps):
         """Returns how a call differs from the one before, as an error, or None. `steps` is the number of steps of a call."""
-        asks = process_answers.asks()
-        if not asks and not self.states[0].may_differ(self.states[1]):
-            return None
-        for call in range(calls_of(steps)):
+        readings = None
+        found, is_at_rest = (None, False) if process_answers.asks() else self.come_to_rest()
+        if found:
+            return found
+        if is_at_rest:
+            if are_usual(self.states[-1].functions, self.state.names):
+                return None
+            readings = readings_of(self.state, self.call_again, self.source, self.path)
+            found, differs = readings.differ() if readings else (None, False)
+            if found or not differs:
+                return found
+        for _ in range(min(self.calls, calls_of(steps))):
             if found := self.call_again():
                 return self.explained(found)
-            if call < WATCHED and not asks:
-                now = self.state.snapshot()
-                if any(not earlier.may_differ(now) for earlier in self.states):
-                    return None
-                self.states.append(now)
         if found := self.run_with_extreme_draws():
             return found
         found, changes = self.watch()
@@ -100,7 +107,25 @@ class FurtherCalls:
             found = decisions.run()
             if not found and changes.can_be_set:  # iterators are further now
                 found, changes = self.watch()
+        if not found and (readings := readings or readings_of(self.state, self.call_again, self.source, self.path)):
+            found = readings.run(self.distances)
+            if not found and changes.can_be_set:
+                found, changes = self.watch()
         return found or (self.run_later(changes) if changes.can_be_set else None)
+
+    def come_to_rest(self):
+        """Calls while the state changes, but not often. Returns how a call differs from the one before, or None, and whether the state
+        repeats."""
+        if not self.states[0].may_differ(self.states[1]):
+            return None, True
+        for _ in range(WATCHED):
+            if found := self.call_again():
+                return self.explained(found), False
+            now = self.state.snapshot()
+            if any(not earlier.may_differ(now) for earlier in self.states):
+                return None, True
+            self.states.append(now)
+        return None, False
 
     def watch(self):
         """Calls twice. Returns how a call differs from the one before, or None, and else what changed."""
@@ -114,7 +139,7 @@ class FurtherCalls:
     def run_on(self, steps):
         """Calls on, until the state comes to rest."""
         end = time.process_time() + FAR_SECONDS
-        for call in range(min(FAR_CALLS, FAR_STEPS // max(1, steps))):
+        for call in range(min(FAR_CALLS * self.calls // CALLS, FAR_STEPS // max(1, steps))):
             before = self.state.snapshot() if call % REST == 0 else None
             if found := self.call_again():
                 return self.explained(found)

@@ -73,9 +73,14 @@ def slots_of(value):
     return found
 
 
-def is_made_by_python(kind):
+def is_made_by_python(kind, known={}):
     """Whether a class statement made the class, so that all its instances' state is in attributes."""
-    return bool(kind.__flags__ & HEAP) and not kind.__flags__ & IMMUTABLE and type(kind).__name__ != "pybind11_type"
+    if not kind.__flags__ & HEAP or kind.__flags__ & IMMUTABLE or type(kind).__name__ == "pybind11_type":
+        return False
+    if id(kind) not in known:
+        names = type.__getattribute__(kind, "__dict__")
+        known[id(kind)] = kind, not any(type(value) is types.MethodDescriptorType for value in names.values())
+    return known[id(kind)][1]
 
 
 def is_number(value):
@@ -153,8 +158,9 @@ class Snapshot:
 
 class KeptState:
 
-    def __init__(self, model, module):
-        self.model, self.names = model, module.__dict__
+    def __init__(self, model, module, of_kernels_too=True):
+        """`of_kernels_too` says whether the numbers count that kernels hold themselves, which their first launch changes."""
+        self.model, self.names, self.of_kernels_too = model, module.__dict__, of_kernels_too
         self.asks = set()  # names of the file's functions, once known
 
     def snapshot(self):
@@ -269,7 +275,7 @@ class KeptState:
             found.tokens.append(id(value))
         elif any(value is stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
             found.tokens.append(id(value))  # every logger holds them; they are pipes, which have no position
-        elif issubclass(kind, FIXED):
+        elif issubclass(kind, FIXED) or kind.__name__.startswith("pybind11_detail_function_record"):  # of functions in C++
             found.tokens.append(str(value) if kind is torch.device else id(value))
         elif issubclass(kind, type):
             self.visit_class(found, value, path)
@@ -287,6 +293,10 @@ class KeptState:
             state = kind.__reduce__(value)[1:]
             self.look_into(found, id(value), state)
             self.push([(inner, path, None, None) for inner in state])
+        elif hasattr(kind, "__next__") and not is_made_by_python(kind):
+            if container is not None:
+                found.iterators[path] = value
+            self.visit_instance(found, value, kind, path)
         elif kind is functools._lru_cache_wrapper:
             answer = kind.cache_info(value)
             found.tokens += answer if "cache_info" in self.asks else [answer.currsize]
@@ -359,10 +369,13 @@ class KeptState:
         """Visits the attributes of an instance, and whatever else it refers to."""
         attributes = attributes_of(value)
         if module_of(kind).startswith(PACKAGES):  # objects of languages, such as kernels, hold caches of their own
-            self.visit_numbers(found, attributes)
+            if self.of_kernels_too:
+                self.visit_numbers(found, attributes)
             self.kernels.add(id(attributes.get("fn")))
             self.push([(inner, (path, name), None, None) for name, inner in attributes.items()
                        if type(inner) in (types.FunctionType, kind) or name == "fn"])
+            self.push([(inner, (path, name), None, None) for name, table in attributes.items() if type(table) is dict
+                       for inner in table.values() if type(inner) is types.FunctionType])
             return
         if kind.__name__ != "_lru_list_elem" and not all(base in PLAIN or module_of(base).startswith("torch") or is_made_by_python(base) for base in kind.__mro__):
             found.opaque = found.opaque or f"{module_of(kind)}.{kind.__qualname__}"

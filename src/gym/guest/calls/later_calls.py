@@ -18,6 +18,7 @@ from .further_calls import FurtherCalls, calls_of
 from .graphs import tensors_in
 from .repetition import Repetition
 
+SNAPSHOTS = 5  # from this call on, nobody needs a snapshot
 WRITES = 41  # that an optimizer makes to each weight between two calls
 
 
@@ -26,6 +27,10 @@ class Call:
 
     def __init__(self, inputs, steps, outputs):
         self.inputs, self.steps, self.outputs = inputs, steps, outputs
+
+    def tensors(self):
+        """Returns the tensors among its inputs."""
+        return [leaf for leaf in tree_leaves(self.inputs) if isinstance(leaf, torch.Tensor)]
 
 
 class SecondCall(Call):
@@ -62,6 +67,7 @@ class LaterCalls:
         # `following` compares the last call with the next.
         self.repetition = self.following = Repetition(recorder, kernels, inputs, numbers_differ=numbers_differ)
         self.count, self.states, self.first = 1, [], None
+        self.latest = None  # the call that the next one is compared with
 
     def check(self, call_again, inputs, make_inputs, outputs):
         """Returns nothing if the later calls repeat the first. Returns the second call if only the third repeats it. Raises
@@ -92,6 +98,7 @@ class LaterCalls:
             last, found = self.next_call(last, inputs, call_again)
             if found and may_repeat_first and self.repeats_first(last):
                 last, self.following = before, following
+                self.latest = last
                 return None
             return found
         if not self.state:
@@ -177,7 +184,7 @@ class LaterCalls:
         except BaseException:
             self.following = repetition  # the call after it is compared with `call`
             raise
-        if self.state and self.count < 5:
+        if self.state and self.count < SNAPSHOTS:
             self.states.append(self.state.snapshot())
-        following = Call(inputs, self.recorder.steps, again)
+        self.latest = following = Call(inputs, self.recorder.steps, again)
         return following, repetition.difference(call, following)

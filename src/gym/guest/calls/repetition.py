@@ -4,7 +4,7 @@ A plan holds one call, so the gym would never judge what a module does from its 
 same process on new inputs of the same form. It must record the first call's steps, except for the indices of the tensors
 that it makes. It may keep two things from the first call: memory that was never filled (a workspace), and tensors that
 were computed from weights and numbers alone.
-Two more calls run in evaluation mode, with gradients enabled and without. They may do something else, but they must launch a
+Further calls run in evaluation mode, with gradients enabled and without. They may do something else, but they must launch a
 kernel too, and PyTorch may not compute there what a kernel computes otherwise.
 """
 
@@ -84,17 +84,12 @@ class Repetition:
         self.workspaces.end(self.numbers)
         return None
 
-    def check_other_mode(self, model, make_inputs):
-        """Runs calls in evaluation mode and compares their kernels and grids with those of the recorded call."""
-        recorded = self.recorder.steps
+    def check_other_mode(self, model, make_inputs, recorded, gradients):
+        """Runs a call in evaluation mode and compares its kernels and grids with those of the recorded steps. Errors are ignored, because
+        no plan holds this call."""
         for parameter in model.parameters():
             parameter.requires_grad_(False)
         model.eval()
-        for gradients in (True, False):
-            self.check_in_evaluation_mode(recorded, model, make_inputs, gradients)
-
-    def check_in_evaluation_mode(self, recorded, model, make_inputs, gradients):
-        """Errors are ignored, because no plan holds this call."""
         recorder = self.recorder
         recorder.steps = []
         recorder.tensors.limit += LIMIT
@@ -105,10 +100,13 @@ class Repetition:
             return
         finally:
             forget_stop()
-        mode = f"in evaluation mode and with gradients {'enabled' if gradients else 'disabled'}"
-        if self.launches_of(recorded) and not self.launches_of(recorder.steps):
+        self.check_kernels(recorded, recorder.steps, f"in evaluation mode and with gradients {'enabled' if gradients else 'disabled'}")
+
+    def check_kernels(self, recorded, steps, mode):
+        """Raises an error if the steps of a call in evaluation mode lack what a kernel does in the recorded ones."""
+        if self.launches_of(recorded) and not self.launches_of(steps):
             raise CaptureStop("mode_dependent", f"{mode}, forward launches no kernel", 0)
-        if instead := self.computed_instead(recorded, recorder.steps):
+        if instead := self.computed_instead(recorded, steps):
             raise CaptureStop("mode_dependent", f"{mode}, {instead} computes what a kernel computes otherwise", 0)
 
     def launches_of(self, steps):

@@ -1,5 +1,7 @@
 """The types and attributes that a candidate's Python sees: those of a GPU's tensors, where the capture has fake ones."""
 
+import sys
+
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
@@ -7,7 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor", "pytype",
         "dispatch_keys"} | {f"_{what}_memo{which}" for what in ("nonzero", "item", "unique", "unique_consecutive", "nested_int")
                             for which in ("", "_vc", "_epoch")}
-_real_getattr = getattr
+_real_getattr, _real_frame = getattr, sys._getframe
 
 
 def shown_type(value):
@@ -18,10 +20,15 @@ def shown_type(value):
     return torch.nn.Parameter if _real_getattr(value, "_is_param", False) else torch.Tensor
 
 
+def made_type(frame, name, bases, names, **kwargs):
+    """Returns a new class of the module that asks for it."""
+    return type(name, bases, {"__module__": frame.f_globals["__name__"], **names}, **kwargs)
+
+
 class TypeOfTypes(type):
     def __call__(cls, *args, **kwargs):
         if cls is Type:
-            return shown_type(args[0]) if len(args) == 1 and not kwargs else type(*args, **kwargs)
+            return shown_type(args[0]) if len(args) == 1 and not kwargs else made_type(_real_frame(1), *args, **kwargs)
         return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, value): return isinstance(value, type) if cls is Type else super().__instancecheck__(value)
