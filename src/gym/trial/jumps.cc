@@ -356,17 +356,18 @@ JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementVal
       if (each.tolerance == 0)
         groups.back() = rows.try_emplace({each.rows, elements[n] / length}, count_).first->second;
       if (groups.back() == count_) ++count_;
+      is_row_.resize(count_, each.tolerance == 0);
     }
   }
   found_.resize(count_, false);
   left_ = count_;
+  rows_left_ = static_cast<std::size_t>(std::ranges::count(is_row_, true));
 }
 
 // Of an element of whole numbers.
 bool JumpSearch::jumps(std::size_t output, std::size_t element, double now) {
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element],
                first = first_[output].values.const_data_ptr<double>()[element];
-  if (now != first) moves_ = true;
   if (now != first && now != wanted) is_noise_ = true;
   return now == wanted;
 }
@@ -406,6 +407,7 @@ void JumpSearch::add(const std::vector<ElementValues>& values) {
     if (!jump[group] || found_[group]) continue;
     found_[group] = true;
     --left_;
+    if (is_row_[group]) --rows_left_;
   }
   adopt_rows();
 }
@@ -422,8 +424,11 @@ void JumpSearch::adopt_rows() {
 }
 
 bool JumpSearch::is_over() const {
-  return is_noise_ || (left_ == 0 && rounds_ >= kLeastJumpRounds) ||
-         (!moves_ && rounds_ >= kRoundsWithoutJump);
+  if (is_noise_ || (left_ == 0 && rounds_ >= kLeastJumpRounds)) return true;
+  // An error of more than a few roundings meets so many bounds that no few runs show them all.
+  if (rows_left_ > 0 && rounds_ >= kWholeJumpRounds) return true;
+  const bool none_found = rows_left_ > 0 ? left_ == count_ : !moves_;
+  return none_found && rounds_ >= kRoundsWithoutJump;
 }
 
 std::vector<ElementValues> JumpSearch::adopted() const {

@@ -19,8 +19,10 @@
 namespace tritonsmith::gym::trial {
 
 // The reference runs at most `kJumpRounds` times with other roundings, and at least `kLeastJumpRounds`
-// times. After `kRoundsWithoutJump` runs in which no element moved, no more follow.
-inline constexpr int kJumpRounds = 64, kLeastJumpRounds = 8, kRoundsWithoutJump = 12;
+// times, and at most `kWholeJumpRounds` times for whole numbers. After `kRoundsWithoutJump` runs without a jump,
+// no more follow.
+inline constexpr int kJumpRounds = 64, kWholeJumpRounds = 32, kLeastJumpRounds = 8,
+                     kRoundsWithoutJump = 12;
 
 // Says whether roundings may decide at some element of this trial. They do not where all jumps follow
 // exactly from the inputs: where the trial puts inputs at such points (meets_jumps), where forward compares
@@ -107,11 +109,12 @@ class JumpSearch {
   std::vector<Groups>
       groups_;  // by output and element: a row of whole numbers, or one floating element
   std::vector<std::pair<double, double>>
-      ranges_;                        // of the reference's values, by element of all outputs
-  std::vector<bool> found_;           // by group
-  std::size_t count_ = 0, left_ = 0;  // of groups
+      ranges_;                // of the reference's values, by element of all outputs
+  std::vector<bool> found_;   // by group
+  std::vector<bool> is_row_;  // by group
+  std::size_t count_ = 0, left_ = 0, rows_left_ = 0;  // of groups, of rows
   bool is_noise_ = false;
-  bool moves_ = false;  // an element had another value in a run
+  bool moves_ = false;  // a floating element had another value in a run
   int rounds_ = 0;
 };
 
