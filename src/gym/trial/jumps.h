@@ -2,7 +2,7 @@
 // becomes the next one if the number before it crosses a half, and the last bit of that number may decide
 // this. A right kernel that rounds otherwise gets the other code. So where few elements are wrong, the
 // referee asks which other values the reference itself has there. It runs the reference again with other
-// roundings, and adopts a value that comes out. The referee's one thread calls this.
+// roundings, and *adopts* a value that comes out: it expects that value. The referee's one thread calls this.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@
 
 namespace tritonsmith::gym::trial {
 
-// The reference runs at most `kJumpRounds` times with other roundings, and at least `kLeastJumpRounds`
-// times, and at most `kWholeJumpRounds` times for whole numbers. After `kRoundsWithoutJump` runs without a jump,
-// no more follow.
+// The reference runs `kLeastJumpRounds` to `kJumpRounds` times with other roundings. It runs at most
+// `kWholeJumpRounds` times if wrong whole numbers are left, and at most `kRoundsWithoutJump` times if nothing
+// jumps. Noise ends the search at once.
 inline constexpr int kJumpRounds = 64, kWholeJumpRounds = 32, kLeastJumpRounds = 8,
                      kRoundsWithoutJump = 12;
 
 // Says whether roundings may decide at some element of this trial. They do not where all jumps follow
 // exactly from the inputs: where the trial puts inputs at such points (meets_jumps), where forward compares
 // or orders inputs as they are, and where it rounds or compares one product or sum of an input and a
-// number. Nor is anything that forward puts in order asked for.
+// number, or orders anything.
 bool rounding_may_decide(const TrialConfig& config);
 
 // Returns the nth other rounding of the reference.
@@ -35,14 +35,15 @@ Nudge jump_nudge(int round);
 
 // Rounds the elements of a tensor of 32 or 64 bits to a grid: `by.units` neighbouring numbers all become
 // one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
-// Whole numbers, numbers of at most 12 significant bits, the smallest numbers, NaN and infinity stay as they are.
-// No element leaves the range of the tensor's values and crosses a whole number there, because an index or the
-// operand of a root may end at one. Other tensors stay as they are. by_chance: which elements move even if they
-// are whole or have few bits; undefined for none.
+// Whole numbers, numbers of at most 12 significant bits, the smallest numbers, NaN and infinity stay as they
+// are. No element leaves the range of the tensor's values and crosses a whole number there, because an index
+// or the operand of a root may end at one. Other tensors stay as they are. by_chance: a mask of the elements
+// that move even if they are whole or have few bits. If it is undefined, there are none.
 void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance = {});
 
-// Rounds what one step of the reference's forward made. Memory that forward did not make stays. Odd rounds leave
-// half of the steps as they are. There a scale alone is rounded, and all numbers that it divides move one way.
+// Rounds what one step of a plan's forward made, which is the reference's or the candidate's. Memory that
+// forward did not make stays. Odd rounds leave half of the steps as they are. In such a round a scale may be
+// rounded and what it divides is not, so that all quotients move in one direction.
 class OtherRounding {
  public:
   OtherRounding(const plan::Plan& task, const Nudge& by);
@@ -52,9 +53,9 @@ class OtherRounding {
 
  private:
   bool leaves(std::size_t step) const;
-  // Says which elements of a sum, difference, product or quotient are whole, or a half, by chance: those of
-  // which an operand was rounded, and all that a rounded scale multiplies or divides. x / s is a half where
-  // s = largest / 127, and x * (127 / largest) lies beside it. Undefined for other calls.
+  // Says which elements of a sum, difference, product or quotient are whole, or a half, only by chance: those
+  // of which an operand was rounded, and all that a rounded scale multiplies or divides. With the scale
+  // s = largest / 127, x / s may be a half where x * (127 / largest) lies beside it. Undefined for other calls.
   at::Tensor exact_by_chance(const plan::AtenCall& call, const at::Tensor& made,
                              const tensors::TensorTable& tensors) const;
 
@@ -67,9 +68,10 @@ class OtherRounding {
 std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
                                      const tensors::TensorTable& tensors);
 
-// Returns the wrong elements with the candidate's values. Returns nothing if there are none, if an output has
-// more wrong elements than one in 64, or one in 16 floating ones, if the outputs have other types or shapes, or if they hold complex
-// numbers or whole numbers beyond 2^53.
+// Returns the wrong elements with the candidate's values. Returns nothing if there are none, or more than
+// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. Returns
+// nothing either if the outputs have other types or shapes, or hold complex numbers or whole numbers beyond
+// 2^53.
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
                                               const compare::CompareOptions& how);
@@ -83,11 +85,11 @@ std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
 void write_values(const std::vector<ElementValues>& values, const Sides& sides,
                   const tensors::TensorTable& exact);
 
-// Collects which values the reference has at wrong elements. A floating element must lie in the range of the
-// values that the reference has there, or be off by no more than the tolerance: a sum of codes of which some
-// jump has many values. All wrong whole numbers of one row, in all outputs of as many rows, must be the
-// reference's in the same run. One that takes a third value is noise, as a count of many jumps is. Then nothing
-// is adopted.
+// Collects which values the reference has at wrong elements. A wrong floating number must lie in the range of
+// the values that the reference has there, or at most half of the tolerance beside it, because a sum of codes
+// has many values if several of its codes jump. All wrong whole numbers of one row, in all outputs of as many
+// rows, must be the reference's in the same run. If one of them takes a third value, it is noise, as a count
+// of many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
@@ -95,7 +97,7 @@ class JumpSearch {
   // Takes the reference's values under one nudge. Ignores others than those of the same elements.
   void add(const std::vector<ElementValues>& values);
   bool is_over() const;
-  // Returns the values to adopt, or nothing if an element does not jump to the candidate's value.
+  // Returns the values to adopt, or nothing if these rules do not excuse every wrong element.
   std::vector<ElementValues> adopted() const;
 
  private:
@@ -126,8 +128,8 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask);
 
-// Returns the candidate's values where the reference has just these in float64, by the rules of JumpSearch.
-// Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong.
+// Returns the values to adopt where the reference in float64 excuses the candidate's, by the rules of
+// JumpSearch. Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong.
 std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
                                               const std::vector<ElementValues>& first,
                                               const std::vector<ElementValues>& exact);

@@ -16,32 +16,33 @@
 
 namespace tritonsmith::gym::trial {
 
-// The candidate's results are rounded otherwise so many times, each time to other grids, whose points stand
-// for so many neighbouring numbers. If fewer than `kLeastRoundings` of these runs give a number where the
-// candidate is wrong, a finer grid follows: the root of a variance that becomes negative is NaN.
+// The referee repeats the trial `kRoundings` times, and the candidate's results are rounded to other grids each
+// time. A point of a grid stands for as many neighbouring numbers as the width says. If fewer than
+// `kLeastRoundings` of these runs give a number at some wrong element, runs with the next width follow. The
+// root of a variance that becomes negative gives no number, for example.
 inline constexpr int kRoundings = 8, kLeastRoundings = 4;
 inline constexpr std::uint32_t kRoundingWidths[] = {32, 16};
 
 // Returns the candidate's errors, element by element over all floating outputs. Returns nothing if
-// anything but finite floating values differs, or for more than 64 million elements. If the candidate's
-// results are rounded otherwise, an error may be NaN or infinity, and other outputs say nothing.
+// anything but finite floating values differs, or for more than 2^26 elements. If the trial rounds the
+// candidate's results, an error may be NaN or infinity, and outputs that are not floating are not compared.
 std::optional<OutputErrors> errors_in_tolerances(const Sides& sides,
                                                  const tensors::TensorTable& exact);
 
-// Returns the number of decimal digits that these errors cost beyond the tolerance. Returns nothing
-// if they cost more than 3.
+// Returns the number of decimal digits that these errors, in tolerances, cost. Returns nothing if they cost
+// more than 3.
 std::optional<int> lost_digits(const std::vector<float>& errors);
 
 // Finds out whether rounding explains errors: whether each error beyond the tolerance is at most
 // `kExplained` times the spread of its element. The spread is the largest change of the element under all
 // roundings, divided by the width of the widest grid. The error of a variance from two means is about as
-// large as that. An error that does not depend on the grid is at least half as many times as large as the
-// grid is wide. docs/results/tolerances.md has the figures.
+// large as the spread. The largest noise of a kernel that adds noise is at least 16 times as large, which is
+// half of that width. docs/numerics.md says why.
 class RoundingSpread {
  public:
   static constexpr float kExplained = 8;
   // The last bits may decide which way a kernel takes at a few elements. An unexplained error is such a jump
-  // if the element is right in any of the runs. One element in so many may jump.
+  // if the element is right in any of the runs. At most one element in `kOneIn` may jump.
   static constexpr std::size_t kOneIn = 32;
   enum class Answer { explained, all_but_jumps, unexplained };
 
@@ -52,7 +53,7 @@ class RoundingSpread {
   // Says whether enough runs gave a number at each error beyond the tolerance.
   bool is_measured() const;
   Answer answer() const { return answer_for(errors_); }
-  // Says the same of other errors, which are those of a run with other rounding.
+  // Says the same of the errors of another run, such as one on a GPU, with these spreads.
   Answer answer_for(const OutputErrors& others) const;
 
  private:

@@ -1,10 +1,10 @@
 """OtherUses plays what a user does with a module and the judge does not: it makes other instances of it, loads weights, moves it,
 copies it and changes its mode.
 
-A plan holds calls of one instance. So another instance is made and called, and must repeat the first call of the judged one: the
-constructor too, with weights of its own. It is not made if the file keeps nothing by which it could differ. If the file's Python keeps something that changes with each instance, further instances
-follow. A file may override methods of torch.nn.Module, or hook into them. Then there is an instance for each of them, which is
-called after the method.
+A plan holds calls of one instance. So another instance is made and called, and must repeat the first call of the judged one: its
+constructor must do so, too, with weights of its own. It is not made if the file keeps nothing by which it could differ. If the file's
+Python keeps something that changes with each instance, further instances follow. A file may override methods of torch.nn.Module, or
+hook into them. Then there is an instance for each use that may run these methods, and it is called after the use.
 """
 
 import copy

@@ -8,8 +8,9 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// Says of each tensor of a plan whether forward rounds its numbers. Views, casts, extremes, bounds and products
-// with powers of two keep numbers as they are; floor and round make whole ones. Every other operator rounds.
+// Says of each tensor of a plan whether forward rounded its numbers. Every operator rounds, with these
+// exceptions. Views, casts, extremes, bounds, changes of sign, and products with powers of two or with whole
+// numbers keep numbers as they are, rounded or not. Operators such as floor and round make exact numbers.
 std::vector<bool> rounded_tensors(const Plan& task);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -12,7 +12,8 @@ class TrialNumbers {
  public:
   // Keeps a copy of the tensor in the host's memory, under its index in the task's plan.
   void keep(int index, const at::Tensor& tensor);
-  // Overwrites the tensor. Returns false if there is no copy that fits.
+  // Overwrites the tensor with its copy. Returns false, and leaves the tensor as it is, if there is no copy of
+  // its shape and type, or if its elements share memory.
   bool give(int index, const at::Tensor& tensor) const;
 
  private:
