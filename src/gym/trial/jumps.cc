@@ -376,7 +376,6 @@ bool JumpSearch::jumps(std::size_t output, std::size_t element, double now) {
 std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t element, double now,
                                            std::pair<double, double>& range) {
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element];
-  if (now < range.first || now > range.second) moves_ = true;
   if (std::isfinite(now)) range = {std::min(range.first, now), std::max(range.second, now)};
   if (now == wanted || (std::isnan(now) && std::isnan(wanted))) return now;
   const double nearest = std::clamp(wanted, range.first, range.second);
@@ -427,8 +426,8 @@ bool JumpSearch::is_over() const {
   if (is_noise_ || (left_ == 0 && rounds_ >= kLeastJumpRounds)) return true;
   // An error of more than a few roundings meets so many bounds that no few runs show them all.
   if (rows_left_ > 0 && rounds_ >= kWholeJumpRounds) return true;
-  const bool none_found = rows_left_ > 0 ? left_ == count_ : !moves_;
-  return none_found && rounds_ >= kRoundsWithoutJump;
+  const bool few_found = rows_left_ > 0 ? left_ == count_ : 2 * left_ > count_;
+  return few_found && rounds_ >= kRoundsWithoutJump;
 }
 
 std::vector<ElementValues> JumpSearch::adopted() const {

@@ -19,8 +19,8 @@
 namespace tritonsmith::gym::trial {
 
 // The reference runs `kLeastJumpRounds` to `kJumpRounds` times with other roundings. It runs at most
-// `kWholeJumpRounds` times if wrong whole numbers are left, and at most `kRoundsWithoutJump` times if nothing
-// jumps. Noise ends the search at once.
+// `kWholeJumpRounds` times if wrong whole numbers are left, and at most `kRoundsWithoutJump` times if none of
+// these, or fewer than half of the floating numbers, jumps by then. Noise ends the search at once.
 inline constexpr int kJumpRounds = 64, kWholeJumpRounds = 32, kLeastJumpRounds = 8,
                      kRoundsWithoutJump = 12;
 
@@ -116,7 +116,6 @@ class JumpSearch {
   std::vector<bool> is_row_;  // by group
   std::size_t count_ = 0, left_ = 0, rows_left_ = 0;  // of groups, of rows
   bool is_noise_ = false;
-  bool moves_ = false;  // a floating element had another value in a run
   int rounds_ = 0;
 };
 
