@@ -36,7 +36,8 @@ CASTS = {torch.float32: "float", torch.float16: "half", torch.bfloat16: "bfloat1
 
 def turned_over(model):
     mode = model.training
-    model.train(not mode)
+    model.eval()
+    model.train()
     model.train(mode)
 
 

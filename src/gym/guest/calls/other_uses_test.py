@@ -49,6 +49,7 @@ METHODS = {
     "any move": "def _apply(self, fn, recurse=True):\n        {}\n        return super()._apply(fn, recurse)",
     "a cast": "def float(self):\n        {}\n        return super().float()",
     "train()": "def train(self, mode=True):\n        if not mode: {}\n        return super().train(mode)",
+    "eval()": "def eval(self):\n        {}\n        return super().eval()",
     "requires_grad_()": "def requires_grad_(self, how=True):\n        {}\n        return super().requires_grad_(how)",
     "zero_grad()": "def zero_grad(self, set_to_none=True):\n        {}\n        return super().zero_grad(set_to_none)",
     "parameters()": "def parameters(self, recurse=True):\n        {}\n        return super().parameters(recurse)",
