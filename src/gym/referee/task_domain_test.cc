@@ -30,7 +30,7 @@ plan::PlanBuilder cross_entropy() {
   return task;
 }
 
-// What a GPU would be given here is taken by the CPU, whatever other trials of the kind were given before.
+// The CPU takes what this trial would give a GPU, whatever other trials of the kind gave.
 TEST(TaskDomain, TheReferenceTakesWhateverATrialGivesIt) {
   const plan::PlanBuilder built = cross_entropy();
   const trial::CandidateNumbers numbers{.real = {-100, 0.5, 0, 1}, .whole = {0, 1, 70, 128}};

@@ -107,7 +107,7 @@ TEST(WeaknessTest, RoundingDoesNotExplainNoiseThatBitsDecide) {
 
 using Answer = RoundingSpread::Answer;
 
-// What the spread says of these errors, if each run under another rounding gives those.
+// Returns the spread's answer about `errors`, if each run under another rounding gives `rounded`.
 Answer answer_of(std::vector<float> errors, std::vector<float> rounded) {
   const OutputErrors before{.errors = std::move(errors), .values = {}};
   RoundingSpread spread(before);
