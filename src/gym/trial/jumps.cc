@@ -183,7 +183,8 @@ Nudge jump_nudge(int round) {
   constexpr int coarse = 64, fine = 16;
   return {.units = static_cast<double>(round % 3 == 2 ? fine : coarse),
           .form = NudgeForm::by_value,
-          .round = round};
+          .round = round,
+          .leaves_steps = round % 2 == 1};
 }
 
 void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance) {
@@ -234,7 +235,7 @@ void OtherRounding::after_step(std::size_t step, tensors::TensorTable& tensors) 
 }
 
 bool OtherRounding::leaves(std::size_t step) const {
-  if (by_.round % 2 == 0) return false;
+  if (!by_.leaves_steps) return false;
   return Rng(static_cast<std::uint64_t>(by_.round), "step", step).below(2) == 0;
 }
 
@@ -364,7 +365,7 @@ JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementVal
   rows_left_ = static_cast<std::size_t>(std::ranges::count(is_row_, true));
 }
 
-// Of an element of whole numbers.
+// Takes the reference's value at a wrong whole number. Says whether it is the candidate's.
 bool JumpSearch::jumps(std::size_t output, std::size_t element, double now) {
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element],
                first = first_[output].values.const_data_ptr<double>()[element];
@@ -372,7 +373,8 @@ bool JumpSearch::jumps(std::size_t output, std::size_t element, double now) {
   return now == wanted;
 }
 
-// Of a floating element.
+// Takes the reference's value at a wrong floating number. Returns the value to adopt, if its range allows the
+// candidate's.
 std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t element, double now,
                                            std::pair<double, double>& range) {
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element];

@@ -42,8 +42,8 @@ Nudge jump_nudge(int round);
 void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance = {});
 
 // Rounds what one step of a plan's forward made, which is the reference's or the candidate's. Memory that
-// forward did not make stays. Odd rounds leave half of the steps as they are. In such a round a scale may be
-// rounded and what it divides is not, so that all quotients move in one direction.
+// forward did not make stays. Where the nudge leaves steps as they are, a scale may be rounded and what it
+// divides is not, so that all quotients move in one direction.
 class OtherRounding {
  public:
   OtherRounding(const plan::Plan& task, const Nudge& by);

@@ -37,6 +37,8 @@ struct Nudge {
   double units = 0;
   NudgeForm form = NudgeForm::uniform;
   int round = 0;  // by_value: decides where the grid lies
+  // by_value: leaves about half of the reference's steps as they are. The round decides which.
+  bool leaves_steps = false;
 };
 
 struct TrialConfig {
