@@ -321,12 +321,17 @@ class Saved:
                 put(container, key, value)
 
 
-def decisions_of(state, call_again, source, path):
-    """Returns the Decisions of a file, or None if its text cannot be compiled once it is marked."""
+def marked(kind, *arguments):
+    """Returns kind(*arguments), which marks a file's text, or None if the marked text cannot be compiled."""
     before, Watch.inside = Watch.inside, True  # the audit hook looks at what a candidate compiles
     try:
-        return Decisions(state, call_again, source, path)
+        return kind(*arguments)
     except (SyntaxError, ValueError, RecursionError):
         return None
     finally:
         Watch.inside = before
+
+
+def decisions_of(state, call_again, source, path):
+    """Returns the Decisions of a file, or None if its text cannot be marked."""
+    return marked(Decisions, state, call_again, source, path)

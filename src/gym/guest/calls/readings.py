@@ -17,9 +17,8 @@ import math
 import time
 import warnings
 
-from .decisions import Decisions, codes_of, with_constants
+from .decisions import Decisions, codes_of, marked, with_constants
 from .errors import CaptureStop, forget_stop
-from .guards import Watch
 from .value_tokens import plain
 
 READ = "the judge reads"
@@ -241,11 +240,5 @@ def give_back(changed):
 
 
 def readings_of(state, call_again, source, path):
-    """Returns the Readings of a file, or None if its text cannot be compiled once it is marked."""
-    before, Watch.inside = Watch.inside, True  # the audit hook looks at what a candidate compiles
-    try:
-        return Readings(state, call_again, source, path)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    finally:
-        Watch.inside = before
+    """Returns the Readings of a file, or None if its text cannot be marked."""
+    return marked(Readings, state, call_again, source, path)
