@@ -284,7 +284,7 @@ class Candidates(unittest.TestCase):
         for question in ("torch.cuda.is_initialized() and torch.cuda.memory_reserved() > 0",
                          "type(handle).__name__ == 'CompiledKernel' and isinstance(handle, triton.compiler.CompiledKernel)",
                          "sum(len(cache[0]) for cache in kernel.device_caches.values()) == 1",
-                         "sys.getrefcount(x) >= 2 and sys.getsizeof(x) == 80", "torch.cuda.Stream().cuda_stream != 0"):
+                         f"sys.getrefcount(x) >= 2 and sys.getsizeof(x) == {sys.getsizeof(torch.empty(1))}", "torch.cuda.Stream().cuda_stream != 0"):
             with self.subTest(question):
                 answer = capture_candidate("import sys\n" + candidate_modules.candidate(
                     f"y = torch.empty_like(x)\nhandle = kernel[(1,)](x, y, 64, 1.0, BLOCK=64)\nassert {question}\nreturn y"))

@@ -174,6 +174,35 @@ def codes_of(code):
             yield from codes_of(constant)
 
 
+def inner_codes(code):
+    return [each for each in code.co_consts if isinstance(each, types.CodeType)]
+
+
+def extent(code):
+    """Returns where the instructions of a code begin and end in its file, as far as Python tells."""
+    places = [place for place in getattr(code, "co_positions", tuple)() if None not in place]
+    return (min(((line, column) for line, _, column, _ in places), default=None),
+            max(((line, column) for _, line, _, column in places), default=None))
+
+
+def marked_by_plain(plain, marked):
+    """Returns the marked code of each code in a file. The marked file may hold more, because Python leaves out code that no call can
+    reach, and a mark hides from Python that it cannot be reached."""
+    pairs = {plain: marked}
+    groups = collections.defaultdict(lambda: ([], []))
+    for side, of_side in enumerate((plain, marked)):
+        for each in inner_codes(of_side):
+            groups[each.co_name, each.co_firstlineno][side].append(each)
+    for ours, theirs in groups.values():
+        if len(ours) != len(theirs):
+            extents = {extent(each): each for each in theirs}
+            theirs = [extents.get(extent(each)) for each in ours]
+        for one, other in zip(ours, theirs):
+            if other is not None:
+                pairs.update(marked_by_plain(one, other))
+    return pairs
+
+
 def marked_code(tree, path, note, decide):
     """Returns the code of a file's syntax tree, which it changes, and the line of each decision. The code calls note(number,
     value) and decide(number, value)."""
@@ -200,7 +229,7 @@ class Decisions:
         plain = compile(tree, path, "exec", dont_inherit=True)
         marked, self.lines = marked_code(tree, path, lambda number, value: self.watcher.note(number, value),
                                          lambda number, value: self.watcher.decide(number, value))
-        self.codes = dict(zip(codes_of(plain), codes_of(marked)))
+        self.codes = marked_by_plain(plain, marked)
         self.tokens = ValueTokens(())
         self.watcher = Watcher(self.tokens)
         self.end, self.inversions = time.process_time() + SECONDS, 0

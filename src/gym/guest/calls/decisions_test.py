@@ -11,7 +11,7 @@ import warnings
 sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "testing")]
 
 from captures import capture_candidate  # noqa: E402
-from tritonsmith_guest.decisions import Saved, codes_of, marked_code  # noqa: E402
+from tritonsmith_guest.decisions import Saved, codes_of, marked_by_plain, marked_code  # noqa: E402
 
 CANDIDATE = """
 import collections, itertools, random, time, zlib
@@ -188,9 +188,17 @@ class MarkedCode(unittest.TestCase):
                 except Exception as error:
                     results.append((f"{type(error).__name__}: {error}", calls))
             self.assertEqual(*results, source)
-            self.assertEqual([(each.co_name, each.co_freevars, each.co_firstlineno) for each in codes_of(plain)],
-                             [(each.co_name, each.co_freevars, each.co_firstlineno) for each in codes_of(marked)], source)
+            pairs = marked_by_plain(plain, marked)
+            self.assertEqual(set(pairs), set(codes_of(plain)), source)
+            for one, other in pairs.items():
+                self.assertEqual((one.co_name, one.co_freevars, one.co_firstlineno), (other.co_name, other.co_freevars, other.co_firstlineno), source)
         self.assertGreater(compared, 200)
+
+    def test_a_code_is_that_of_its_own_place_although_python_leaves_others_out(self):
+        source = "def h(n):\n    return [0 and (lambda: n < 1), (lambda: n < 2), 0 and (lambda: n < 3), (lambda: n < 4)]\n"
+        marked, _ = marked_code(ast.parse(source), "file", lambda number, value: value, lambda number, value: value)
+        for one, other in marked_by_plain(compile(source, "file", "exec"), marked).items():
+            self.assertEqual([each for each in one.co_consts if type(each) is int], [each for each in other.co_consts if type(each) is int][-1:])
 
 
 class SavedState(unittest.TestCase):

@@ -17,7 +17,7 @@ import math
 import time
 import warnings
 
-from .decisions import Decisions, codes_of, marked, with_constants
+from .decisions import Decisions, marked, marked_by_plain, with_constants
 from .errors import CaptureStop, forget_stop
 from .value_tokens import plain
 
@@ -140,12 +140,12 @@ class Readings(Decisions):
     def __init__(self, state, call_again, source, path):
         self.state, self.call_again = state, call_again
         tree = ast.parse(source, path)
-        plain_code, marked = compile(tree, path, "exec", dont_inherit=True), MarkedReadings()
+        plain_code, marks = compile(tree, path, "exec", dont_inherit=True), MarkedReadings()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python warns that a text is called
-            code = compile(ast.fix_missing_locations(marked.visit(tree)), path, "exec", dont_inherit=True)
-        self.codes = dict(zip(codes_of(plain_code), codes_of(with_constants(code, {READ: lambda *read: self.reader.read(*read)}))))
-        self.lines, self.reader = marked.lines, Reader()
+            code = compile(ast.fix_missing_locations(marks.visit(tree)), path, "exec", dont_inherit=True)
+        self.codes = marked_by_plain(plain_code, with_constants(code, {READ: lambda *read: self.reader.read(*read)}))
+        self.lines, self.reader = marks.lines, Reader()
 
     def differ(self):
         """Returns how a call differs from the one before, or None, and whether what is read in two calls differs."""

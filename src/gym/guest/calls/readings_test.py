@@ -1,5 +1,7 @@
 """Tests that a count of calls is found out wherever a library keeps it, because the file must read it."""
 
+import dis
+import inspect
 import os
 import random
 import sys
@@ -10,7 +12,7 @@ sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os
 
 from captures import capture_candidate  # noqa: E402
 from tritonsmith_guest import further_calls, guards  # noqa: E402
-from tritonsmith_guest.usual_names import are_usual  # noqa: E402
+from tritonsmith_guest.usual_names import SHIFTS, are_usual  # noqa: E402
 
 CANDIDATE = """
 import abc, array, calendar, csv, decimal, enum, fractions, functools, hashlib, itertools, logging, struct, sys, warnings
@@ -124,12 +126,19 @@ class Usual(unittest.TestCase):
                             ("return [each.numel() for each in x]", True), ("return calendar.firstweekday()", False),
                             ("return self.register_forward_hook(x)", False), ("return x.hits", False), ("import csv", False),
                             ("return lambda: torch.initial_seed()", False), ("return id(x)", False),
-                            ("return self.__hash__()", False), ("return torch.cos(torch.nn.functional.gelu(x).amax(-1))", True),
+                            ("return self.__hash__(), self.kept", False), ("return self.numel(), x.hits", False), ("return torch.cos(torch.nn.functional.gelu(x).amax(-1))", True),
                             (f"{'self.n = x.numel(); ' * 300}\n    return calendar.firstweekday()", False),
                             ("\n    ".join(f"self.a{k} = x.shape[{k}]" for k in range(300)), True)):
             scope = {}
             exec(f"def forward(self, x):\n    {body}", scope)
             self.assertEqual(are_usual([scope["forward"]], names), usual, body)
+
+    def test_the_names_of_operations_are_those_that_dis_tells(self):
+        for function in (unittest.TestCase.run, unittest.TestCase.__init__, unittest.TextTestRunner.run, dis.dis, inspect.getsource):
+            for each in dis.get_instructions(function):
+                if each.opcode in SHIFTS:
+                    self.assertEqual(function.__code__.co_names[each.arg >> SHIFTS[each.opcode]], each.argval)
+        self.assertLessEqual({dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_GLOBAL"]}, SHIFTS.keys())
 
 
 if __name__ == "__main__":

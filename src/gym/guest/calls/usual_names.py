@@ -43,10 +43,27 @@ BUILTINS = set("""super list isinstance len float int zip range tuple max min st
 pow map reversed slice staticmethod property hasattr type ImportError Exception RuntimeError ValueError TypeError NotImplementedError AssertionError KeyError
 IndexError""".split())
 MODULES_OWN = vars(torch.nn.Module).keys() | vars(torch.nn.Module()).keys()
-ATTRIBUTE = {dis.opmap[name] for name in ("LOAD_ATTR", "LOAD_METHOD") if name in dis.opmap}
-GLOBAL, FAST, EXTENDED = (dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_FAST", "EXTENDED_ARG"))
-IMPORT = dis.opmap["IMPORT_NAME"]
-SHIFT = 1  # of the argument of LOAD_GLOBAL in Python 3.11
+
+
+def shifts_of_names():
+    """Returns, by operation, how many low bits of its argument are flags. The others are the index of a name. This differs from one
+    version of Python to the next, so dis is asked about a sample."""
+    text = """class Sample(list):
+    def sample(self):
+        a.b, c.d(), super().e, super().f()"""
+    code = compile(text, "sample", "exec").co_consts[0].co_consts
+    code = next(each for each in code if isinstance(each, types.CodeType))
+    return {each.opcode: next(shift for shift in range(4) if code.co_names[each.arg >> shift:][:1] == (each.argval,))
+            for each in dis.get_instructions(code) if each.argval in ("c", "b", "d", "e", "f")}
+
+
+SHIFTS = shifts_of_names()
+GLOBAL, EXTENDED, IMPORT = (dis.opmap[name] for name in ("LOAD_GLOBAL", "EXTENDED_ARG", "IMPORT_NAME"))
+OF_SUPER = {code for name, code in dis.opmap.items() if "SUPER" in name}
+# Operations that leave a local variable on the stack, with the bits of the argument that say which. Two may load two at once.
+LOADED_LAST = {dis.opmap[name]: bits for name, bits in (
+    ("LOAD_FAST", -1), ("LOAD_FAST_BORROW", -1), ("LOAD_FAST_LOAD_FAST", 15), ("LOAD_FAST_BORROW_LOAD_FAST_BORROW", 15),
+    ("STORE_FAST_LOAD_FAST", 15)) if name in dis.opmap}
 
 
 def are_usual(functions, names):
@@ -62,23 +79,23 @@ def codes_in(code):
 
 
 def is_usual(code, names):
-    text, before, more = code.co_code, (0, 0), 0
+    text, is_self, more = code.co_code, False, 0
     for operation, low in zip(text[::2], text[1::2]):
         argument, more = more << 8 | low, 0
         if operation == EXTENDED:
             more = argument
             continue
-        if operation in ATTRIBUTE:
-            name = code.co_names[argument]
-            if name not in NAMES and not (before == (FAST, 0) and name not in MODULES_OWN and not name.startswith("__")):
-                return False
-        elif operation == GLOBAL:
-            name = code.co_names[argument >> SHIFT]
+        name = code.co_names[argument >> SHIFTS[operation]] if operation in SHIFTS else None
+        if operation == GLOBAL:
             if not (is_usual_value(names[name]) if name in names else name in BUILTINS):
+                return False
+        elif name is not None:
+            is_own = is_self and operation not in OF_SUPER and name not in MODULES_OWN and not name.startswith("__")
+            if name not in NAMES and not is_own:
                 return False
         elif operation == IMPORT:
             return False
-        before = operation, argument
+        is_self = operation in LOADED_LAST and argument & LOADED_LAST[operation] == 0
     return True
 
 
