@@ -27,8 +27,13 @@ namespace {
 // One element in so many may be wrong. More of them are no accident. One code that jumps moves a whole row of
 // sums, so more of these may.
 constexpr std::int64_t kOneWholeNumberIn = 64, kOneIn = 16;
-// No search holds more elements than this.
-constexpr std::int64_t kMostAsked = 1 << 16;
+// No search holds more elements than these. More are asked where the reference itself loses digits.
+constexpr std::int64_t kMostAsked = 1 << 16, kMostWhereDigitsAreLost = 1 << 22;
+
+bool are_many(const std::vector<ElementValues>& wrong) {
+  return std::ranges::any_of(wrong, &ElementValues::is_many);
+}
+
 bool is_comparable(const at::Tensor& got, const at::Tensor& expected) {
   constexpr double exact_in_doubles = 9007199254740992;  // 2^53
   if (!got.defined() || !expected.defined() || got.sizes() != expected.sizes() ||
@@ -95,6 +100,21 @@ at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
   const at::Tensor near =
       (got - expected).abs().le((expected.abs() + allowed.unit) * allowed.tolerance);
   return near.logical_and_(expected.isfinite()).logical_or_(same).logical_not();
+}
+
+// Says whether the reference's own rounding reaches a quarter of the tolerance at one element in 16.
+bool loses_digits(const at::Tensor& expected, const at::Tensor& exact,
+                  const ElementValues& allowed) {
+  constexpr double share = 0.25;
+  if (!exact.defined() || exact.numel() != expected.numel() || exact.is_complex()) return false;
+  const at::Tensor in_float64 = as_numbers(exact);
+  const at::Tensor is_far =
+      (in_float64 - expected)
+          .abs()
+          .gt((in_float64.abs() + allowed.unit) * (share * allowed.tolerance));
+  const bool loses = is_far.sum().item<std::int64_t>() >= expected.numel() / kOneIn;
+  in_float64.zero_();
+  return loses;
 }
 
 bool has_a_grid(const at::Tensor& tensor) {
@@ -179,9 +199,10 @@ bool rounding_may_decide(const TrialConfig& config) {
          !(asks_truths && config.kind != Perturbation::plain) && !jumps_exactly(config.task);
 }
 
-Nudge jump_nudge(int round) {
-  constexpr int coarse = 64, fine = 16;
-  return {.units = static_cast<double>(round % 3 == 2 ? fine : coarse),
+Nudge jump_nudge(int round, bool is_fine) {
+  constexpr double coarse = 64, less_coarse = 16, fine = 4;
+  const double of_round = round % 3 == 2 ? less_coarse : coarse;
+  return {.units = is_fine ? fine : of_round,
           .form = NudgeForm::by_value,
           .round = round,
           .leaves_steps = round % 2 == 1};
@@ -277,7 +298,8 @@ std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
 
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
-                                              const compare::CompareOptions& how) {
+                                              const compare::CompareOptions& how,
+                                              const std::vector<at::Tensor>& exact) {
   if (candidate.size() != reference.size()) return {};
   std::vector<ElementValues> few;
   std::int64_t all = 0;
@@ -293,9 +315,12 @@ std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& can
     wrong.elements = wrong_mask(got, expected, wrong).nonzero().reshape({-1}).cpu();
     const std::int64_t count = wrong.elements.numel();
     all += count;
-    expected.zero_();  // nothing expected stays in memory that a candidate may get
     const std::int64_t one_in = wrong.tolerance == 0 ? kOneWholeNumberIn : kOneIn;
-    if (count > wrong.numel / one_in || all > kMostAsked) return {};
+    wrong.is_many = count > wrong.numel / one_in || all > kMostAsked;
+    wrong.loses_digits = count > 0 && wrong.tolerance > 0 && k < exact.size() &&
+                         loses_digits(expected, exact[k], wrong);
+    expected.zero_();  // nothing expected stays in memory that a candidate may get
+    if (wrong.is_many && (!wrong.loses_digits || all > kMostWhereDigitsAreLost)) return {};
     if (count == 0) continue;
     wrong.values = got.index_select(0, wrong.elements.to(got.device())).cpu();
     few.push_back(std::move(wrong));
@@ -341,8 +366,9 @@ void write_values(const std::vector<ElementValues>& values, const Sides& sides,
   }
 }
 
-JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first)
-    : wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
+JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first,
+                       bool is_fine)
+    : is_fine_(is_fine), wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
   for (ElementValues& each : best_) each.values = each.values.clone();
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> rows;
   for (std::size_t k = 0; k < wanted_.size() && k < first_.size(); ++k) {
@@ -380,7 +406,10 @@ std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t eleme
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element];
   if (std::isfinite(now)) range = {std::min(range.first, now), std::max(range.second, now)};
   if (now == wanted || (std::isnan(now) && std::isnan(wanted))) return now;
-  const double nearest = std::clamp(wanted, range.first, range.second);
+  // Of thousands of elements, some lie beyond all values of a few dozen runs.
+  constexpr double share = 0.25;
+  const double beside = is_fine_ ? share * (range.second - range.first) : 0;
+  const double nearest = std::clamp(wanted, range.first - beside, range.second + beside);
   const bool is_near = std::abs(wanted - nearest) <= wanted_[output].allowed(wanted) / 2;
   return is_near ? std::optional(nearest) : std::nullopt;
 }
@@ -440,23 +469,27 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask) {
   if (wanted.empty()) return {};
-  JumpSearch search(wanted, first);
   try {
-    for (int round = 0; round < kJumpRounds && !search.is_over(); ++round) {
-      const auto values = ask(jump_nudge(round));
-      if (!values) return {};
-      search.add(*values);
+    for (const bool is_fine : {false, true}) {
+      if (!is_fine && are_many(wanted)) continue;
+      JumpSearch search(wanted, first, is_fine);
+      for (int round = 0; round < kJumpRounds && !search.is_over(); ++round) {
+        const auto values = ask(jump_nudge(round, is_fine));
+        if (!values) return {};
+        search.add(*values);
+      }
+      if (auto adopted = search.adopted(); !adopted.empty()) return adopted;
+      if (!search.is_noise() && !std::ranges::any_of(wanted, &ElementValues::loses_digits)) break;
     }
   } catch (const c10::OutOfMemoryError&) {
-    return {};
   }
-  return search.adopted();
+  return {};
 }
 
 std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
                                               const std::vector<ElementValues>& first,
                                               const std::vector<ElementValues>& exact) {
-  if (wanted.empty() || exact.empty()) return {};
+  if (wanted.empty() || exact.empty() || are_many(wanted)) return {};
   JumpSearch search(wanted, first);
   search.add(exact);
   return search.adopted();

@@ -2,7 +2,8 @@
 // becomes the next one if the number before it crosses a half, and the last bit of that number may decide
 // this. A right kernel that rounds otherwise gets the other code. So where few elements are wrong, the
 // referee asks which other values the reference itself has there. It runs the reference again with other
-// roundings, and *adopts* a value that comes out: it expects that value. The referee's one thread calls this.
+// roundings, and *adopts* a value that comes out: it expects that value. A reference that loses digits, as
+// sin(1000 * x) does, may decide so at many elements. The referee's one thread calls this.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ inline constexpr int kJumpRounds = 64, kWholeJumpRounds = 32, kLeastJumpRounds =
 // number, or orders anything.
 bool rounding_may_decide(const TrialConfig& config);
 
-// Returns the nth other rounding of the reference.
-Nudge jump_nudge(int round);
+// Returns the nth other rounding of the reference: 16 or 64 neighbouring numbers become one, or 4 if it is
+// fine. A fine one is not much more than one rounding, such as that of a fused multiplication and addition.
+Nudge jump_nudge(int round, bool is_fine = false);
 
 // Rounds the elements of a tensor of 32 or 64 bits to a grid: `by.units` neighbouring numbers all become
 // one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
@@ -69,12 +71,14 @@ std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
                                      const tensors::TensorTable& tensors);
 
 // Returns the wrong elements with the candidate's values. Returns nothing if there are none, or more than
-// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. Returns
-// nothing either if the outputs have other types or shapes, or hold complex numbers or whole numbers beyond
-// 2^53.
+// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. More
+// floating numbers may be wrong, and up to 4 million, where the reference is off the exact result by a
+// quarter of the tolerance at one element in 16. Returns nothing either if the outputs have other types or
+// shapes, or hold complex numbers or whole numbers beyond 2^53. exact: the outputs in float64, or empty.
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
-                                              const compare::CompareOptions& how);
+                                              const compare::CompareOptions& how,
+                                              const std::vector<at::Tensor>& exact = {});
 
 // Returns the values of the same elements in other outputs, or nothing if these have another size.
 std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
@@ -87,16 +91,18 @@ void write_values(const std::vector<ElementValues>& values, const Sides& sides,
 
 // Collects which values the reference has at wrong elements. A wrong floating number must lie in the range of
 // the values that the reference has there, or at most half of the tolerance beside it, because a sum of codes
-// has many values if several of its codes jump. All wrong whole numbers of one row, in all outputs of as many
+// has many values if several of its codes jump. The range is half as wide again if roundings are fine. All wrong whole numbers of one row, in all outputs of as many
 // rows, must be the reference's in the same run. If one of them takes a third value, it is noise, as a count
 // of many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
-  JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first);
+  JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first,
+             bool is_fine = false);
   // Takes the reference's values under one nudge. Ignores others than those of the same elements.
   void add(const std::vector<ElementValues>& values);
   bool is_over() const;
+  bool is_noise() const { return is_noise_; }
   // Returns the values to adopt, or nothing if these rules do not excuse every wrong element.
   std::vector<ElementValues> adopted() const;
 
@@ -107,6 +113,7 @@ class JumpSearch {
                                  std::pair<double, double>& range);
   void adopt_rows();
 
+  bool is_fine_;
   std::vector<ElementValues> wanted_, first_, best_;
   std::vector<Groups>
       groups_;  // by output and element: a row of whole numbers, or one floating element
@@ -122,13 +129,15 @@ class JumpSearch {
 // Returns the reference's values at the elements of `wanted` under a nudge. Returns an empty list if the
 // reference does not run there, and nothing if the search must end.
 using AskReference = std::function<std::optional<std::vector<ElementValues>>(const Nudge& nudge)>;
-// Searches as JumpSearch does, and returns what it adopts. Where memory runs out, that is nothing.
+// Searches as JumpSearch does, and returns what it adopts. Where memory runs out, that is nothing. Roundings
+// are coarse at first. They are fine if the coarse ones show noise, if the reference loses digits, or if many
+// elements are wrong.
 std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted,
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask);
 
 // Returns the values to adopt where the reference in float64 excuses the candidate's, by the rules of
-// JumpSearch. Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong.
+// JumpSearch. Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong, or many.
 std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
                                               const std::vector<ElementValues>& first,
                                               const std::vector<ElementValues>& exact);

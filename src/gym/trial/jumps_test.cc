@@ -161,6 +161,23 @@ TEST(FewWrongElements, NamesNoneWhereManyAreWrongOrTypesDiffer) {
       few_wrong_elements({large.index_fill(0, at::zeros({1}, at::kLong), 1)}, {large}, {}).empty());
 }
 
+TEST(FewWrongElements, NamesManyOnlyWhereTheReferenceLosesDigits) {
+  at::manual_seed(3);
+  const at::Tensor exact = at::rand({4096}, at::kDouble), expected = exact.to(at::kFloat);
+  const at::Tensor rough = (exact + 1e-3 * at::randn({4096}, at::kDouble)).to(at::kFloat);
+  const at::Tensor got = expected + 5e-3;
+  EXPECT_TRUE(few_wrong_elements({got}, {expected}, {}, {exact}).empty());
+  EXPECT_TRUE(few_wrong_elements({got}, {rough}, {}).empty()) << "nothing exact is known";
+  const auto many = few_wrong_elements({got}, {rough}, {}, {exact});
+  ASSERT_EQ(many.size(), 1U);
+  EXPECT_TRUE(many[0].is_many);
+  EXPECT_TRUE(many[0].loses_digits);
+  const auto few = few_wrong_elements({rough + rough.lt(1e-2)}, {rough}, {}, {exact});
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_FALSE(few[0].is_many);
+  EXPECT_TRUE(few[0].loses_digits);
+}
+
 // Adds the same values several times.
 void add(JumpSearch& search, const ElementValues& values, int times = 1) {
   for (int time = 0; time < times; ++time) search.add({values});
@@ -205,6 +222,18 @@ TEST(JumpSearch, AdoptsASumOfCodesWithinTheRangeOfTheReferences) {
   EXPECT_TRUE(at::equal(search.adopted()[0].values, at::tensor({4.0, -3.98}, at::kDouble)));
 }
 
+TEST(JumpSearch, AllowsSomewhatMoreThanTheRangeWhereRoundingsAreFine) {
+  constexpr double tolerance = 1e-3;
+  for (const double wanted : {2.4, 2.7}) {
+    JumpSearch coarse({at_elements({wanted}, tolerance)}, {at_elements({0}, tolerance)}),
+        fine({at_elements({wanted}, tolerance)}, {at_elements({0}, tolerance)}, true);
+    add(coarse, at_elements({2}, tolerance), kLeastJumpRounds);
+    add(fine, at_elements({2}, tolerance), kLeastJumpRounds);
+    EXPECT_TRUE(coarse.adopted().empty());
+    EXPECT_EQ(fine.adopted().empty(), wanted > 2.5) << wanted;
+  }
+}
+
 // [a, a] is no order of a and b, though both [a, b] and [b, a] are.
 TEST(JumpSearch, WantsAllElementsOfARowFromOneRun) {
   const auto row = [](std::initializer_list<double> values) {
@@ -241,6 +270,29 @@ TEST(SearchJumps, EndsWhereTheReferenceCannotBeAsked) {
             1U);
   EXPECT_EQ(asked, kLeastJumpRounds);
   EXPECT_TRUE(search_jumps({}, {}, ask_until(0)).empty());
+}
+
+TEST(SearchJumps, RoundsFinelyWhereCoarseRoundingsShowNoise) {
+  const auto ask = [](const Nudge& nudge) -> std::optional<std::vector<ElementValues>> {
+    return std::vector{at_elements({nudge.units > 4 ? 5.0 : 4.0})};
+  };
+  EXPECT_EQ(search_jumps({at_elements({4})}, {at_elements({3})}, ask).size(), 1U);
+  EXPECT_TRUE(search_jumps({at_elements({6})}, {at_elements({3})}, ask).empty());
+}
+
+TEST(SearchJumps, RoundsOnlyFinelyWhereManyAreWrong) {
+  ElementValues many = at_elements({4.0}, 1e-3);
+  many.is_many = many.loses_digits = true;
+  int asked = 0;
+  const auto ask = [&](const Nudge& nudge) -> std::optional<std::vector<ElementValues>> {
+    ++asked;
+    EXPECT_EQ(nudge.units, 4);
+    return std::vector{at_elements({5.0}, 1e-3)};
+  };
+  EXPECT_EQ(search_jumps({many}, {at_elements({3}, 1e-3)}, ask).size(), 1U);
+  EXPECT_EQ(asked, kLeastJumpRounds);
+  EXPECT_TRUE(
+      confirmed_by_exact({many}, {at_elements({3}, 1e-3)}, {at_elements({4}, 1e-3)}).empty());
 }
 
 }  // namespace
