@@ -35,6 +35,8 @@ def warm(thorough=True):
     own_operators.install()
     process_answers.install()
     guards.install()
+    # Almost all that the imports made stays, and takes the collector a tenth of the start to search. Collect only what follows.
+    gc.freeze()
 
     def capture_samples():
         for language in LANGUAGES if thorough else ():
