@@ -16,9 +16,14 @@ def run(*arguments, **environment):
                           env={**os.environ, **environment})
 
 
+@functools.cache
+def bash_completion():
+    return run("completion", "bash").stdout
+
+
 def completed(*words):
     """Returns the words that bash would offer for the last word."""
-    script = run("completion", "bash").stdout
+    script = bash_completion()
     quoted = " ".join(f"'{word}'" for word in ("tritonsmith", *words))
     asked = f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _tritonsmith\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60)
@@ -28,7 +33,7 @@ def completed(*words):
 
 def commands():
     """Returns every visible command as a list of words."""
-    script = run("completion", "bash").stdout
+    script = bash_completion()
     return [path.split() for path in re.findall(r"^    '([^']+)'\) words=", script, re.M)]
 
 

@@ -128,7 +128,25 @@ class ModelNew(nn.Module):
 """
 
 
+WRONG = GOOD.replace("tl.maximum(y, 0.0)", "y")
+HELPED = GOOD.replace("return y\n", "return y * 1.0\n")
+LOUD = GOOD.replace("class ModelNew", 'raise ValueError("\\x1b[2J\\x1b[31m\\x9b2J all is accepted")\nclass ModelNew')
+# Kernels that are refused, with their stage, class and what their excerpt holds.
+BAD = [
+    ("def broken(:\n", "extracted", "syntax_error", ""),
+    (GOOD.replace("tl.sqrt(", "tl.no_such_function("), "inspected", "compile_error", "no_such_function"),
+    (GOOD.replace("x.shape[0],)]", "x.no_such_attribute,)]"), "inspected", "exception", "norm_relu["),
+    (WRONG, "ran", "wrong_value", ""),
+    (GOOD.replace("row * n + columns, tl", "row * n + columns + 1, tl"), "compiled", "out_of_bounds", "tl.store"),
+    (GOOD.replace("(x.shape[0],)", "(x.shape[0] // 2,)"), "ran", "unwritten", ""),
+    # A kernel may not ignore a bias of zeros: the referee draws weights and does not use the constructed ones.
+    (GOOD.replace(" + tl.load(b_ptr + columns, mask=mask)", ""), "ran", "wrong_value", ""),
+]
+
+
 class Judge(unittest.TestCase):
+    told = None
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -152,9 +170,23 @@ class Judge(unittest.TestCase):
         """Judges all kernels in one process, because the start takes most of the time of a single verdict."""
         done = self.run_judge(kernels, "--json", *(options or ["--no-store"]), task=task)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_is_harmless(done)
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), len(kernels), done.stdout)
-        return [json.loads(line) for line in lines]
+        verdicts = [json.loads(line) for line in lines]
+        self.assertEqual([verdict["file"] for verdict in verdicts],
+                         [os.path.join(self.folder.name, f"kernel_{i}.py") for i in range(len(kernels))])
+        return verdicts
+
+    def verdict_on(self, kernel):
+        """Returns the verdict on GOOD, HELPED, LOUD or a kernel of BAD. The first call judges them all."""
+        if Judge.told is None:
+            kernels = [GOOD, HELPED, LOUD, *(bad for bad, *_ in BAD)]
+            Judge.told = dict(zip(kernels, self.verdicts(kernels)))
+        return Judge.told[kernel]
+
+    def check_is_harmless(self, done):
+        self.assertFalse(set(done.stdout + done.stderr) & set("\x1b\x9b\x07\r"), done.stdout)
 
     def test_a_repeat_is_answered_from_the_store(self):
         store = os.path.join(self.folder.name, "store")
@@ -168,23 +200,14 @@ class Judge(unittest.TestCase):
         self.assertEqual((otherwise["from_store"], otherwise["comparison"], first["comparison"]), (False, "allclose", "budget"))
 
     def test_each_kind_of_candidate_has_its_stage_and_class(self):
-        bad = [
-            ("def broken(:\n", "extracted", "syntax_error", ""),
-            (GOOD.replace("tl.sqrt(", "tl.no_such_function("), "inspected", "compile_error", "no_such_function"),
-            (GOOD.replace("x.shape[0],)]", "x.no_such_attribute,)]"), "inspected", "exception", "norm_relu["),
-            (GOOD.replace("tl.maximum(y, 0.0)", "y"), "ran", "wrong_value", ""),
-            (GOOD.replace("row * n + columns, tl", "row * n + columns + 1, tl"), "compiled", "out_of_bounds", "tl.store"),
-            (GOOD.replace("(x.shape[0],)", "(x.shape[0] // 2,)"), "ran", "unwritten", ""),
-            # A kernel may not ignore a bias of zeros: the referee draws weights and does not use the constructed ones.
-            (GOOD.replace(" + tl.load(b_ptr + columns, mask=mask)", ""), "ran", "wrong_value", ""),
-        ]
-        good, *refused = self.verdicts([GOOD] + [kernel for kernel, *_ in bad])
+        good = self.verdict_on(GOOD)
         self.assertTrue(good["accepted"], good)
         self.assertEqual(good["stage"], "correct")
         self.assertEqual(good["numerics"]["trials"], 3)
         self.assertGreater(good["kernels"][0]["registers"], 0)
         self.assertEqual(good["kernels"][0]["launches"], 1)
-        for verdict, (_, stage, error_class, excerpt) in zip(refused, bad):
+        for kernel, stage, error_class, excerpt in BAD:
+            verdict = self.verdict_on(kernel)
             self.assertEqual((verdict["stage"], verdict["error"]["class"]), (stage, error_class), verdict)
             self.assertFalse(verdict["accepted"])
             self.assertIn(excerpt, verdict["error"]["excerpt"])
@@ -195,31 +218,26 @@ class Judge(unittest.TestCase):
         self.assertEqual((wrong["error"]["class"], wrong["fault"]), ("wrong_value", "candidate"), wrong)
 
     def test_what_torch_may_compute_is_the_policys_to_say(self):
-        helped = GOOD.replace("return y\n", "return y * 1.0\n")
-        strict, = self.verdicts([helped])
+        strict = self.verdict_on(HELPED)
         self.assertFalse(strict["accepted"])
         said = {finding["rule"]: finding["message"] for finding in strict["findings"]}
         self.assertIn("policy open allows it", said["torch_compute"])
-        self.assertTrue(self.verdicts([helped], "--no-store", "--policy", "open")[0]["accepted"])
+        self.assertTrue(self.verdicts([HELPED], "--no-store", "--policy", "open")[0]["accepted"])
 
     def test_the_exit_code_and_the_text_say_how_it_went(self):
-        wrong = GOOD.replace("tl.maximum(y, 0.0)", "y")
         good = self.run_judge([GOOD], "--no-store")
         self.assertEqual(good.returncode, 0, good.stderr)
         self.assertRegex(good.stdout, r"task: accepted .*\n(.*\n)*.*Judged in \d+\.\d s\. Speed was not measured: ")
-        both = self.run_judge([GOOD, wrong], "--no-store")
+        both = self.run_judge([GOOD, WRONG], "--no-store")
         self.assertEqual(both.returncode, 1, both.stderr)
         self.assertRegex(both.stdout, r"kernel +verdict +why\n.*kernel_0.py +accepted\n.*kernel_1.py +wrong +wrong_value: ")
         self.assertIn("1 of 2 accepted (policy strict)", both.stdout)
-        asked = self.run_judge([wrong], "--no-store", "--json")
-        self.assertEqual((asked.returncode, json.loads(asked.stdout)["file"]),
-                         (0, os.path.join(self.folder.name, "kernel_0.py")))
         broken = self.run_judge(["def broken(:\n"], "--no-store")
         self.assertEqual(broken.returncode, 1)
         self.assertNotIn("trials", broken.stdout, "nothing was compared")
 
     def test_a_wrong_value_has_its_tolerance_beside_it(self):
-        verdict, = self.verdicts([GOOD.replace("tl.maximum(y, 0.0)", "y")])
+        verdict = self.verdict_on(WRONG)
         self.assertRegex(verdict["error"]["message"],
                          r"; off by \S+, \S+ is allowed; the worst is about [\d,]+ times as far off as is allowed")
         self.assertAlmostEqual(verdict["numerics"]["tolerance"], 1e-4)
@@ -251,11 +269,11 @@ class Judge(unittest.TestCase):
             self.assertEqual((covering.returncode, covering.stderr.count("\n")), (2, 1), covering.stderr)
 
     def test_a_candidates_escape_sequences_do_not_reach_the_terminal(self):
-        loud = GOOD.replace("class ModelNew", 'raise ValueError("\\x1b[2J\\x1b[31m\\x9b2J all is accepted")\nclass ModelNew')
-        for options in ([], ["--json"], ["--feedback"]):
-            done = self.run_judge([loud], "--no-store", *options)
-            self.assertFalse(set(done.stdout + done.stderr) & set("\x1b\x9b\x07\r"), done.stdout)
+        for options in ([], ["--feedback"]):
+            done = self.run_judge([LOUD], "--no-store", *options)
+            self.check_is_harmless(done)
             self.assertIn("all is accepted", done.stdout)
+        self.assertIn("all is accepted", json.dumps(self.verdict_on(LOUD)))
 
     def test_a_task_that_does_not_import_is_one_clear_line(self):
         done = self.run_judge([GOOD, GOOD], "--no-store", task="import no_such_module\n")

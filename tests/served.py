@@ -33,12 +33,11 @@ def write_run(folder):
               "seconds/step": 3.5} for i in range(20)]
     (folder / "steps.jsonl").write_text("".join(json.dumps(each) + "\n" for each in steps))
     (folder / "task.py").write_text(MODULE)
-    verdicts = []
     for name, kernel in (("wrong", WRONG), ("right", RIGHT)):
         (folder / f"{name}.py").write_text(kernel)
-        done = subprocess.run([BINARY, "judge", "--task", folder / "task.py", "--kernel", folder / f"{name}.py", "--json",
-                               "--no-store"], capture_output=True, text=True, timeout=240)
-        verdicts.append(json.loads(done.stdout))
+    done = subprocess.run([BINARY, "judge", "--task", folder / "task.py", "--kernel", folder / "wrong.py", folder / "right.py",
+                           "--json", "--no-store"], capture_output=True, text=True, timeout=240)
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     samples, asked = [], "Write a kernel for scale_relu <img src=x onerror=document.title='hacked'>"
     for step in range(1, 61):
         prompt = asked
