@@ -108,12 +108,13 @@ class RemoteModel(model_server.ModelServerTest):
 
     def test_write_that_is_interrupted_gives_the_best_kernel(self):
         # Two are asked at once. The last case has answers without a kernel, and none to the first request.
-        for silent, answer, kernel in (({1}, KERNEL, KERNEL.strip()), ({0, 1}, KERNEL, ""), ({0}, "print(1)", "")):
+        for silent, answer, kernel, gym in (({1}, KERNEL, KERNEL.strip(), ()), ({0, 1}, KERNEL, "", self.gym),
+                                            ({0}, "print(1)", "", self.gym)):
             self.server.bodies.clear()
             self.server.silent, self.server.kernel = silent, answer
             records = self.folder / f"records-{len(silent)}-{len(answer)}"
             words = ("write", TASK, "--model", "openai:big", "--samples", 2, "--set", "workers=2", "--backend", "evaluate",
-                     "--records", records)
+                     "--records", records, *gym)
             log = records / "search.jsonl"
             with subprocess.Popen(self.call(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   env={**os.environ, "OPENAI_API_KEY": KEY}) as writing:
@@ -133,7 +134,7 @@ class RemoteModel(model_server.ModelServerTest):
             self.server.ends_silence.clear()
 
     def test_write_prepares_the_file_before_it_asks(self):
-        words = ("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", "--out")
+        words = ("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", *self.gym, "--out")
         (self.folder / "a_file").write_text("")
         module = self.folder / "my_module.py"
         module.write_text(TASK.read_text())
@@ -196,6 +197,7 @@ class RemoteModel(model_server.ModelServerTest):
         lines = (records / "search.jsonl").read_text().splitlines(keepends=True)
         events = [json.loads(line) for line in lines]
         self.assertEqual(sum("same_as" in event for event in events), 2, "equal kernels are judged once")
+        command += self.gym
         for kept in (len(lines), 5, 0):  # as after a kill
             (records / "search.jsonl").write_text("".join(lines[:kept]))
             done = self.run_program(*command)
@@ -238,7 +240,7 @@ class RemoteModel(model_server.ModelServerTest):
         self.assertIn("branching", (out / "search.md").read_text())
         self.reports(out, "Search: parallel", "<tr><td>1, ideas in words</td><td>written</td>")
         done = self.run_program("eval", "--suite", suite, "--model", "openai:big", "--out", self.folder / "judgements", "--backend",
-                                "evaluate", "--search", "branching", "--set", "judgements=1")
+                                "evaluate", "--search", "branching", "--set", "judgements=1", *self.gym)
         self.assertIn("accepted@1 ", done.stdout, done.stderr)
         found = json.loads((self.folder / "judgements/branching/search.json").read_text())
         self.assertEqual((found["unit"], found["at"][0]["attempts"], found["at"][0]["accepted"]), ("judgements", 2, 1))
@@ -286,7 +288,7 @@ class RemoteModel(model_server.ModelServerTest):
         (self.folder / "ops.py").write_text("import torch\ndef act(x, *, shift=0.25):\n    return torch.relu(x * 1.5 + shift)\n")
         self.server.kernel = KERNEL.replace("def forward(self, x)", "def forward(self, x, shift)")
         words = ("write", f"{self.folder}/ops.py:act", "--inputs", "randn(32, 100), shift=0.25", "--model", "openai:big",
-                 "--samples", 1, "--backend", "evaluate")
+                 "--samples", 1, "--backend", "evaluate", *self.gym)
         done = self.run_program(*words, "--patch", self.folder / "act_triton.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.runs_in(self.folder, "import act_triton_test as test; test.test_replacement_1()")
@@ -294,7 +296,7 @@ class RemoteModel(model_server.ModelServerTest):
         self.refused(self.run_program(*words, "--patch", self.folder / "act-triton.py"), "act-triton", "import")
 
     def test_write_makes_a_replacement_of_a_files_model(self):
-        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate",
+        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", *self.gym,
                                 "--patch", self.folder / "model_triton.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.runs_in(self.folder, "import model_triton_test as test; test.test_replacement_of_1()")

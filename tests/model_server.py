@@ -3,6 +3,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import ssl
 import subprocess
 import tempfile
@@ -104,9 +105,18 @@ class ModelServerTest(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         cls.server = Server(cls.folder)
+        # To start a judge takes seconds. A test whose subject is something else judges by this service: *self.gym.
+        cls.service = subprocess.Popen([cls.binary, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", cls.folder / "gym"],
+                                       stderr=subprocess.PIPE, text=True)
+        port = next(found[1] for line in cls.service.stderr if (found := re.search(r"serving on [^ ]*:(\d+)", line)))
+        cls.gym = "--gym", f"http://127.0.0.1:{port}"
+        threading.Thread(target=cls.service.stderr.read, daemon=True).start()
 
     @classmethod
     def tearDownClass(cls):
+        cls.service.terminate()
+        cls.service.wait(60)
+        cls.service.stderr.close()
         cls.server.shutdown()
         cls.server.server_close()
         cls.temporary.cleanup()

@@ -43,7 +43,7 @@ class Verifier(model_server.ModelServerTest):
         self.assertEqual(json.loads((out / "verifier/api.json").read_text())["requests"], 3)
         for path in out.rglob("*"):
             self.assertTrue(path.is_dir() or KEY.encode() not in path.read_bytes(), path)
-        done = self.run_program(*command, *self.verifier())
+        done = self.run_program(*command, *self.verifier(), *self.gym)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(self.server.bodies), 5, "nothing is asked twice")
         self.assertIn("6 votes on 2 kernels, 0 requests", done.stderr)
@@ -55,7 +55,8 @@ class Verifier(model_server.ModelServerTest):
         suite.mkdir()
         (suite / TASK.name).write_text(TASK.read_text())
         self.server.vote = vote(torch_work=True)
-        command = ("eval", "--suite", suite, "--model", "openai:big", "--out", out, "--samples", 1, "--backend", "evaluate")
+        command = ("eval", "--suite", suite, "--model", "openai:big", "--out", out, "--samples", 1, "--backend", "evaluate",
+                   *self.gym)
         done = self.run_program(*command, *self.verifier("severity=reject"))
         self.assertEqual(done.returncode, 0, done.stderr)
         evaluation = json.loads((out / "evaluation.json").read_text())
@@ -68,7 +69,8 @@ class Verifier(model_server.ModelServerTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
         self.assertIn("the only kernel is not verified: verifier_torch_work", done.stderr)
         self.server.vote = vote()
-        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", *self.verifier())
+        done = self.run_program("write", TASK, "--model", "openai:big", "--samples", 1, "--backend", "evaluate", *self.verifier(),
+                                *self.gym)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("the verifier does not object", done.stderr)
 
