@@ -277,6 +277,19 @@ class Pairs(unittest.TestCase):
         self.assertIn("ModelNew = NetNew", accepted["kernel"])
         self.assertIn("Model = Net", accepted["source"])
 
+    def test_modules_of_the_zoo_share_guests_and_get_the_solutions_that_they_get_alone(self):
+        zoo, alone = "zoo:count=12,seed=7", self.folder / "alone"
+        subprocess.run([PROGRAM, "tasks", "export", zoo, "--out", str(alone)], check=True, capture_output=True)
+        written = []
+        for modules in (zoo, str(alone)):
+            out = self.folder / f"out{len(written)}"
+            done = subprocess.run([PROGRAM, "tasks", "pairs", modules, "--unjudged", "--out", str(out)], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [json.loads(line) for line in (out / "written.jsonl").read_text().splitlines()]
+            written.append({row["key"]: row["kernel"] for row in rows})
+        self.assertGreater(len(written[0]), 8)
+        self.assertEqual(written[0], written[1])
+
     def check_examples(self):
         examples = self.folder / "examples.jsonl"
         done = subprocess.run([PROGRAM, "examples", "import", str(self.out / "pairs.jsonl"), "--out", str(examples)],

@@ -70,14 +70,15 @@ fs::path without_scripts(const fs::path& folder) {
 
 constexpr std::string_view kInstruction = "# instruction: ";
 
+constexpr std::string_view kZoo = "zoo";
+
 // The tasks of "zoo" or "zoo:OPTIONS"; nothing for another suite.
 Result<std::optional<std::vector<Task>>> load_zoo(const std::string& spec) {
-  const std::string name = spec.substr(0, spec.find(':'));
-  if (name != "zoo") return std::nullopt;
+  if (!is_zoo(spec)) return std::nullopt;
   zoo::ZooOptions options;
   TRY_ASSIGN(const Settings settings,
              settings_from_overrides(split_at(
-                 std::string_view(spec).substr(std::min(name.size() + 1, spec.size())), ',')));
+                 std::string_view(spec).substr(std::min(kZoo.size() + 1, spec.size())), ',')));
   TRY(apply_settings(options, settings, spec));
   auto tasks = zoo::make_zoo(options);
   if (tasks.size() < static_cast<std::size_t>(options.count))
@@ -95,6 +96,8 @@ Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
 }
 
 }  // namespace
+
+bool is_zoo(std::string_view spec) { return spec.substr(0, spec.find(':')) == kZoo; }
 
 std::string take_instruction(std::string& source) {
   if (!source.starts_with(kInstruction)) return {};

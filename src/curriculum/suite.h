@@ -26,6 +26,9 @@ namespace tritonsmith::curriculum {
 //   a folder, a .jsonl or a .py    tasks read by the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
 
+// Whether `spec` names a zoo, as above.
+bool is_zoo(std::string_view spec);
+
 // Returns the tasks of a generated suite: "curriculum" or "quickstart" with options, as above.
 // Returns nothing for a suite that is read from files.
 Result<std::optional<std::vector<GeneratedTask>>> load_generated_tasks(const std::string& spec);

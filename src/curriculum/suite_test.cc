@@ -108,6 +108,13 @@ TEST(Suite, MakesHeldOutTasksUnlessTrainingOnesAreAskedFor) {
   }
 }
 
+TEST(Suite, KnowsTheModulesThatTheProgramMakes) {
+  EXPECT_TRUE(is_zoo("zoo"));
+  EXPECT_TRUE(is_zoo("zoo:count=3"));
+  for (const char* other : {"", "zoology", "./zoo", "zoo/", "zoo.jsonl", "curriculum:seed=3"})
+    EXPECT_FALSE(is_zoo(other)) << other;
+}
+
 TEST(Suite, SaysThatAFolderOrFileIsMissing) {
   EXPECT_NE(load_suite("/nowhere/tasks.jsonl").error().message.find("/nowhere/tasks.jsonl"),
             std::string::npos);

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "gym/capture/capture_loop.h"
@@ -52,8 +54,11 @@ WrittenPair pair_of(const CaptureOutcome& outcome) {
 }  // namespace
 
 Result<std::unique_ptr<PairWriter>> PairWriter::start(gym::capture::CaptureConfig config,
-                                                      Policy policy) {
+                                                      Policy policy, ModuleOrigin origin) {
   TRY_ASSIGN(TempDir files, write_files());
+  const bool shares_guests = origin == ModuleOrigin::own;
+  // A guest gets faster with each module that it has written, so there are no more than can run.
+  if (shares_guests) config.slots = std::min(config.slots, usable_cores() + 1);
   config.compilers = 1;  // none is asked
   config.spare_zygote = false;
   gym::sandbox::GuestModules modules;
@@ -61,13 +66,26 @@ Result<std::unique_ptr<PairWriter>> PairWriter::start(gym::capture::CaptureConfi
   modules.warm = modules.capture =
       policy == Policy::strict ? "tritonsmith_pairs.strict_pair" : "tritonsmith_pairs.pair";
   TRY_ASSIGN(auto pool, gym::capture::CaptureLoop::start(config, modules));
-  return std::unique_ptr<PairWriter>(new PairWriter(std::move(files), std::move(pool)));
+  return std::unique_ptr<PairWriter>(
+      new PairWriter(std::move(files), std::move(pool), shares_guests));
 }
 
 void PairWriter::write(std::string source, Done done) {
-  pool_->capture(
-      {.role = gym::capture::CaptureRole::task, .source = std::move(source), .path = "task.py"},
-      [done = std::move(done)](CaptureOutcome outcome) { done(pair_of(outcome)); });
+  if (!shares_guests_) return write_in(false, std::move(source), std::move(done));
+  // A module without a solution gets a second try in a guest of its own, so no other module of its
+  // first guest is to blame.
+  write_in(true, source, [this, source, done = std::move(done)](WrittenPair pair) mutable {
+    const bool again = pair.kernel.empty() && !pair.is_fault;
+    again ? write_in(false, std::move(source), std::move(done)) : done(std::move(pair));
+  });
+}
+
+void PairWriter::write_in(bool shared_guest, std::string source, Done done) {
+  pool_->capture({.role = gym::capture::CaptureRole::task,
+                  .source = std::move(source),
+                  .path = "task.py",
+                  .shares_guest = shared_guest},
+                 [done = std::move(done)](CaptureOutcome outcome) { done(pair_of(outcome)); });
 }
 
 }  // namespace tritonsmith::pairs

@@ -1,7 +1,8 @@
 // PairWriter: makes a Triton solution of a PyTorch module from what torch.compile's Inductor writes
-// for it, on a machine without a GPU (python/tritonsmith_pairs). The module is foreign code. So each
-// one runs in a jailed guest of its own, forked from a warm zygote, as captures do. One thread of the
-// pool calls the callbacks, which must not block.
+// for it, on a machine without a GPU (python/tritonsmith_pairs). The module is foreign code as a rule.
+// So each one runs in a jailed guest of its own, forked from a warm zygote, as captures do. Modules
+// that this program made itself follow each other in a few such guests, which takes less time. One
+// thread of the pool calls the callbacks, which must not block.
 #pragma once
 
 #include <functional>
@@ -25,6 +26,8 @@ struct WrittenPair {
   bool is_fault = false;  // the guests are broken, which is no fault of the module
 };
 
+enum class ModuleOrigin { foreign, own };  // own: this program made the modules' text
+
 class PairWriter {
  public:
   using Done = std::function<void(WrittenPair)>;
@@ -32,13 +35,15 @@ class PairWriter {
   // With Policy::strict, matrix products are Triton too, and modules that leave another operator to
   // torch have no solution.
   static Result<std::unique_ptr<PairWriter>> start(gym::capture::CaptureConfig config,
-                                                   Policy policy);
+                                                   Policy policy, ModuleOrigin origin);
   void write(std::string source, Done done);
 
  private:
-  PairWriter(TempDir files, std::unique_ptr<gym::capture::CapturePool> pool)
-      : files_(std::move(files)), pool_(std::move(pool)) {}
+  PairWriter(TempDir files, std::unique_ptr<gym::capture::CapturePool> pool, bool shares_guests)
+      : files_(std::move(files)), shares_guests_(shares_guests), pool_(std::move(pool)) {}
+  void write_in(bool shared_guest, std::string source, Done done);
   TempDir files_;
+  bool shares_guests_;
   std::unique_ptr<gym::capture::CapturePool> pool_;
 };
 

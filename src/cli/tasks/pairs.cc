@@ -40,8 +40,13 @@ class Collector : public datasets::RowWriter {
   std::vector<Task> tasks;
 };
 
+struct Modules {
+  std::vector<Task> tasks;
+  pairs::ModuleOrigin origin = pairs::ModuleOrigin::foreign;
+};
+
 // A suite by its name, a folder of files, or the rows of a data set.
-Result<std::vector<Task>> tasks_of(const PairsOptions& options) {
+Result<Modules> modules_of(const PairsOptions& options) {
   std::error_code error;
   const bool is_rows =
       datasets::is_row_file(options.from.path) ||
@@ -51,11 +56,13 @@ Result<std::vector<Task>> tasks_of(const PairsOptions& options) {
     Collector collector;
     TRY_ASSIGN(const auto counts, datasets::import_tasks(import_options(options.from), collector));
     show_counts(counts, "tasks", options.from.path);
-    return std::move(collector.tasks);
+    return Modules{.tasks = std::move(collector.tasks)};
   }
   TRY_ASSIGN(auto tasks, curriculum::load_suite(options.from.path));
   if (options.from.limit > 0 && tasks.size() > options.from.limit) tasks.resize(options.from.limit);
-  return tasks;
+  return Modules{.tasks = std::move(tasks),
+                 .origin = curriculum::is_zoo(options.from.path) ? pairs::ModuleOrigin::own
+                                                                 : pairs::ModuleOrigin::foreign};
 }
 
 void show_result(const pairs::PairCounts& counts, std::size_t tasks, const PairsOptions& options,
@@ -119,13 +126,13 @@ Status judge_given(const PairsOptions& options) {
 Status make_pairs(PairsOptions options) {
   TRY(find_dataset(options.from));
   if (options.given) return judge_given(options);
-  TRY_ASSIGN(const auto tasks, tasks_of(options));
+  TRY_ASSIGN(const Modules modules, modules_of(options));
   gym::capture::CaptureConfig guests;
   guests.slots = options.slots;
   guests.capture_seconds = options.seconds;
   TRY_ASSIGN(guests.data, data_folders(options.gym.data));
-  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy));
-  return judge_pairs(tasks, options, [&](std::string source, pairs::PairWriter::Done done) {
+  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy, modules.origin));
+  return judge_pairs(modules.tasks, options, [&](std::string source, pairs::PairWriter::Done done) {
     writer->write(std::move(source), std::move(done));
   });
 }

@@ -1,5 +1,6 @@
 // CapturePool: the part of the gym that runs candidates' Python, and the interface to it. Each
-// capture runs in a jailed guest process of its own, freshly forked from a warm zygote. Each
+// capture runs in a jailed guest process of its own, freshly forked from a warm zygote, unless its
+// request lets it share one. Each
 // compilation runs in a long-lived jailed worker. The result is data that the guest made, or a
 // typed failure. The data is hostile, and its parser must expect that. The pool itself observes how
 // a guest ended, and believes nothing that the guest says about it.
@@ -91,6 +92,10 @@ struct CaptureRequest {
   // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
   // guest sees a chip of the target.
   std::string device_json;
+  // The guest may have served other such requests before this one, which saves a fork and keeps what
+  // the guest has learned. Sources of strangers, who could change each other's results, must not ask
+  // for it.
+  bool shares_guest = false;
 };
 
 // The guest's result: JSON text in the form of docs/plan.md, unless the guest lied.

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 #include <future>
+#include <thread>
 
 #include "base/bounded_queue.h"
 #include "base/clock.h"
@@ -123,6 +124,49 @@ TEST(CapturePool, CancelledWorkGivesNoResultAndItsSlotServesAgain) {
   pool->cancel(id);
   EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
   EXPECT_FALSE(called);
+}
+
+CaptureRequest shared_python(std::string source) {
+  return {.source = std::move(source), .shares_guest = true};
+}
+
+// It counts the requests that its process has served. The second word names the process.
+constexpr const char* kCount =
+    "import os, sys; sys.count = getattr(sys, 'count', 0) + 1; answer = [sys.count, os.getpid()]";
+
+TEST(CapturePool, OnlyRequestsThatShareAGuestFollowEachOtherInOne) {
+  const auto pool = pool_of({.slots = 1});
+  const std::string first = told(pool->capture_now(shared_python(kCount)));
+  EXPECT_THAT(first, StartsWith(R"(plan {"answer": [1, )"));
+  const auto second = pool->capture_now(shared_python(kCount));
+  EXPECT_EQ(told(second), R"(plan {"answer": [2, )" + first.substr(first.find(',') + 2));
+  EXPECT_THAT(second.jail_layers, Contains("seccomp"));
+  EXPECT_THAT(told(pool->capture_now(python(kCount))), StartsWith(R"(plan {"answer": [1, )"));
+  EXPECT_THAT(told(pool->capture_now(python(kCount))), StartsWith(R"(plan {"answer": [1, )"));
+  EXPECT_THAT(told(pool->capture_now(shared_python(kCount))),
+              StartsWith(R"(plan {"answer": [1, )"));
+}
+
+TEST(CapturePool, SharedGuestThatFailsOrDiesServesNothingMore) {
+  const auto pool = pool_of({.slots = 1, .capture_seconds = 10});
+  for (const char* source :
+       {"raise ValueError", "import os; os._exit(3)",
+        "import os, threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(0.2), os._exit(3))).start()"}) {
+    (void)pool->capture_now(shared_python(kCount));
+    (void)pool->capture_now(shared_python(source));
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    EXPECT_THAT(told(pool->capture_now(shared_python(kCount))),
+                StartsWith(R"(plan {"answer": [1, )"))
+        << source;
+  }
+}
+
+TEST(CapturePool, EachRequestOfASharedGuestHasItsOwnTime) {
+  const auto pool = pool_of({.slots = 1, .capture_seconds = 2});
+  for (int request = 0; request < 3; ++request)
+    EXPECT_EQ(told(pool->capture_now(shared_python("import time; time.sleep(1); answer = 1"))),
+              R"(plan {"answer": 1})");
 }
 
 TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {

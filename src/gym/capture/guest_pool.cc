@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::capture {
 namespace {
 
-constexpr std::size_t kMaxMessageBytes = 4096;
+constexpr int kRequestsOfGuest = 100;  // each leaves a megabyte or two of objects behind
 
 std::string request_text(const CaptureRequest& request) {
   Json json = {{"role", request.role == CaptureRole::task ? "task" : "candidate"},
@@ -62,7 +62,9 @@ bool GuestPool::cancel(sandbox::GuestId id, sandbox::Zygote* zygote) {
     return true;
   }
   for (Slot& slot : slots_) {
-    if (slot.phase == Phase::free || slot.phase == Phase::over || slot.job.id != id) continue;
+    if (slot.phase == Phase::free || slot.phase == Phase::waiting || slot.phase == Phase::over ||
+        slot.job.id != id)
+      continue;
     if (zygote != nullptr) zygote->kill(slot.guest->id());
     slot.phase = Phase::over;
     slot.reaped_by = Deadline::after(sandbox::kReapTime);
@@ -74,37 +76,69 @@ bool GuestPool::cancel(sandbox::GuestId id, sandbox::Zygote* zygote) {
 Status GuestPool::advance(sandbox::Zygote& zygote) {
   for (Slot& slot : slots_) {
     if (slot.guest) hear(slot, zygote);
-    if (slot.phase == Phase::over && slot.guest->status()) {
+    if ((slot.phase == Phase::over || slot.phase == Phase::waiting) && slot.guest->status()) {
       slot.guest.reset();
       slot.phase = Phase::free;
     }
     if ((slot.phase == Phase::over || slot.phase == Phase::late) && slot.reaped_by.passed())
       return fail("the zygote did not reap a killed guest");
+    if (slot.phase == Phase::waiting && !queue_.empty()) serve_next(slot, zygote);
     if (slot.phase == Phase::free && !queue_.empty()) TRY(launch(slot, zygote));
   }
   return ok();
 }
 
-Status GuestPool::launch(Slot& slot, sandbox::Zygote& zygote) {
-  CaptureJob job = std::move(queue_.front());
+// Gives the slot the next job. Returns false if that one cannot run.
+bool GuestPool::take_job(Slot& slot) {
+  slot.job = std::move(queue_.front());
   queue_.pop_front();
-  if (const Status values = check_values(job.request); !values) {
-    job.done({.result = sandbox::InfrastructureFault{values.error().message}});
-    return ok();
-  }
   slot.outcome = {};
-  slot.outcome.stage_ms = {{"queue", milliseconds_since(job.submitted)}};
-  auto guest = sandbox::Guest::fork(
-      zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_}, limits_);
+  slot.outcome.stage_ms = {{"queue", milliseconds_since(slot.job.submitted)}};
+  const Status values = check_values(slot.job.request);
+  if (!values) slot.job.done({.result = sandbox::InfrastructureFault{values.error().message}});
+  return values.has_value();
+}
+
+Status GuestPool::launch(Slot& slot, sandbox::Zygote& zygote) {
+  if (!take_job(slot)) return ok();
+  auto guest = sandbox::Guest::fork(zygote,
+                                    {.role = "capture",
+                                     .uid = slot.uid.value(),
+                                     .tmp_bytes = tmp_bytes_,
+                                     .shared = slot.job.request.shares_guest},
+                                    limits_);
   if (!guest) {
     const Error& why = guest.error();
-    give_back(std::move(job), why);
+    give_back(std::move(slot.job), why);
     return tl::unexpected<Error>(why);
   }
   slot.guest = std::move(*guest);
-  slot.job = std::move(job);
+  slot.served = 0;
   slot.phase = Phase::greeting;
   return ok();
+}
+
+// A job that shares no guest gets a fresh one once the waiting one is gone.
+void GuestPool::serve_next(Slot& slot, sandbox::Zygote& zygote) {
+  if (!queue_.front().request.shares_guest) return retire(slot, zygote);
+  if (!take_job(slot)) return;
+  slot.outcome.jail_layers = slot.layers;
+  slot.guest->set_time_limit(limits_.wall);
+  slot.guest->send(request_text(slot.job.request));
+  slot.phase = Phase::capturing;
+}
+
+void GuestPool::retire(Slot& slot, sandbox::Zygote& zygote) {
+  if (!slot.guest->status()) zygote.kill(slot.guest->id());
+  slot.reaped_by = Deadline::after(sandbox::kReapTime);
+  slot.phase = Phase::over;
+}
+
+// Whether the guest, which has made a plan, serves another request.
+bool GuestPool::may_go_on(Slot& slot) {
+  return slot.job.request.shares_guest &&
+         std::holds_alternative<CapturedPlan>(slot.outcome.result) &&
+         ++slot.served < kRequestsOfGuest && !slot.guest->status();
 }
 
 void GuestPool::hear(Slot& slot, sandbox::Zygote& zygote) {
@@ -113,7 +147,7 @@ void GuestPool::hear(Slot& slot, sandbox::Zygote& zygote) {
     if (slot.guest->status()) conclude_late(slot);
     return;
   }
-  bool more = slot.phase != Phase::over;
+  bool more = slot.phase != Phase::over && slot.phase != Phase::waiting;
   while (more) {
     auto frame = slot.guest->next_frame();
     if (frame) {
@@ -140,11 +174,11 @@ void GuestPool::hear(Slot& slot, sandbox::Zygote& zygote) {
       more = false;
     }
   }
-  if (slot.phase == Phase::over) return;
-  // The guest's work is done, whatever else it is doing.
-  if (!slot.guest->status()) zygote.kill(slot.guest->id());
-  slot.reaped_by = Deadline::after(sandbox::kReapTime);
-  slot.phase = Phase::over;
+  if (slot.phase == Phase::over || slot.phase == Phase::waiting) return;
+  if (may_go_on(slot))
+    slot.phase = Phase::waiting;
+  else
+    retire(slot, zygote);  // its work is done, whatever else it is doing
   slot.outcome.output = slot.guest->output();
   auto* fault = std::get_if<sandbox::InfrastructureFault>(&slot.outcome.result);
   if (fault != nullptr)
@@ -185,7 +219,8 @@ bool GuestPool::greet(Slot& slot, const Json& hello) {
     slot.outcome.result = sandbox::InfrastructureFault{sandbox::jail_refused(refused).message};
     return false;
   }
-  slot.outcome.jail_layers = reader.strings("held");
+  slot.layers = reader.strings("held");
+  slot.outcome.jail_layers = slot.layers;
   slot.outcome.stage_ms.emplace_back("fork", reader.number("fork_ms", 0));
   slot.outcome.stage_ms.emplace_back("jail", reader.number("jail_ms", 0));
   slot.guest->send(request_text(slot.job.request));
@@ -229,7 +264,8 @@ bool GuestPool::exited(const sandbox::GuestExited& exited) {
 
 void GuestPool::lost_all(const Error& why) {
   for (Slot& slot : slots_) {
-    if (slot.phase != Phase::free && slot.phase != Phase::over) give_back(std::move(slot.job), why);
+    if (slot.phase != Phase::free && slot.phase != Phase::waiting && slot.phase != Phase::over)
+      give_back(std::move(slot.job), why);
     slot.guest.reset();
     slot.phase = Phase::free;
   }
@@ -245,8 +281,9 @@ void GuestPool::fail_all(const Error& why) {
 }
 
 bool GuestPool::idle() const {
-  return queue_.empty() && std::all_of(slots_.begin(), slots_.end(),
-                                       [](const Slot& slot) { return slot.phase == Phase::free; });
+  return queue_.empty() && std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+           return slot.phase == Phase::free || slot.phase == Phase::waiting;
+         });
 }
 
 void GuestPool::add_polls(std::vector<pollfd>& polls) const {
@@ -258,7 +295,7 @@ void GuestPool::add_polls(std::vector<pollfd>& polls) const {
 TimePoint GuestPool::next_deadline() const {
   TimePoint next = TimePoint::max();
   for (const Slot& slot : slots_) {
-    if (!slot.guest) continue;
+    if (!slot.guest || slot.phase == Phase::waiting) continue;
     const bool is_killed = slot.phase == Phase::over || slot.phase == Phase::late;
     next = std::min(next, is_killed ? slot.reaped_by.at() : slot.guest->deadline().at());
   }

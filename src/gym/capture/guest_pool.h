@@ -1,7 +1,8 @@
 // GuestPool: runs captures, each in a guest of its own, with at most one guest per slot. A job
 // waits for a slot. Its guest is forked, reports its jail, receives the request and replies. The
-// pool then kills and reaps the guest before the slot serves again. It lives on the capture loop's
-// thread, and advance() never blocks.
+// pool then kills and reaps the guest before the slot serves again. Only jobs that share guests
+// follow each other in one guest, which ends after a failure or kRequestsOfGuest plans. The pool
+// lives on the capture loop's thread, and advance() never blocks.
 #pragma once
 
 #include <deque>
@@ -40,25 +41,32 @@ class GuestPool {
   TimePoint next_deadline() const;
 
  private:
-  // late: the guest was killed at its time limit, and the result waits for the zygote's report.
-  enum class Phase { free, greeting, capturing, sending_plan, late, over };
+  // waiting: a shared guest waits for the next request. late: the guest was killed at its time
+  // limit, and the result waits for the zygote's report.
+  enum class Phase { free, greeting, capturing, sending_plan, waiting, late, over };
   struct Slot {
     sandbox::SlotUid uid;
     Phase phase = Phase::free;
     std::unique_ptr<sandbox::Guest> guest;
     CaptureJob job;
     CaptureOutcome outcome;
+    std::vector<std::string> layers;  // those of the guest's jail that held
+    int served = 0;                   // plans that the guest has made
     Deadline reaped_by = Deadline::never();
   };
 
   explicit GuestPool(const CaptureConfig& config);
+  bool take_job(Slot& slot);
   Status launch(Slot& slot, sandbox::Zygote& zygote);
+  void serve_next(Slot& slot, sandbox::Zygote& zygote);
   void hear(Slot& slot, sandbox::Zygote& zygote);
   // Returns false when the pool wants no further frame of the guest.
   bool take_frame(Slot& slot, std::string frame);
   bool greet(Slot& slot, const Json& hello);
   bool take_header(Slot& slot, const Json& header);
   void conclude_late(Slot& slot) const;
+  static void retire(Slot& slot, sandbox::Zygote& zygote);
+  static bool may_go_on(Slot& slot);
   static void give_result(Slot& slot);
   void give_back(CaptureJob job, const Error& why);
 

@@ -8,7 +8,7 @@ Theory of operation
       |        imported and warmed, no CUDA context, one thread, no secret in its memory (guests inherit all of it).
       |        stderr is a pipe that tritonsmith keeps the tail of.
       +- guest     one per candidate. Its first act is the jail; then it reads one request from its own
-      |            socket, captures, writes one reply and ends.
+      |            socket, captures, writes one reply and ends. A shared guest goes on to the next request.
       +- worker    long lived, jailed likewise but able to start a compiler's programs: worker.py.
 
 tritonsmith makes each guest's socket pair and output pipes, and sends one end of each with "fork". The zygote keeps none
@@ -222,6 +222,8 @@ class Zygote:
         if order["role"] == "compile":
             return worker.serve(connection, self.compile_kernel)
         self.reply_to(frames.read(connection), connection)
+        while order.get("shared"):
+            self.reply_to(frames.read(connection), connection)
         return 0
 
     def settle_in(self, folder):

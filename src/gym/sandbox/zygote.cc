@@ -72,7 +72,8 @@ GuestId Zygote::fork(const ForkOrder& order, Fd comms, Fd out, Fd err) {
                        {"id", ++last_id_},
                        {"role", order.role},
                        {"uid", order.uid},
-                       {"tmp_bytes", order.tmp_bytes}}),
+                       {"tmp_bytes", order.tmp_bytes},
+                       {"shared", order.shared}}),
               std::move(fds));
   return last_id_;
 }

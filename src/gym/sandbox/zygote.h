@@ -45,6 +45,7 @@ struct ForkOrder {
   std::string role;  // "capture", "compile"
   unsigned uid = 0;
   std::uint64_t tmp_bytes = 0;
+  bool shared = false;  // the guest serves request after request, until it is killed
 };
 
 struct ZygoteReady {
