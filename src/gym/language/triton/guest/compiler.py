@@ -50,6 +50,9 @@ LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
 TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
 MEMORY = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOM", "RED", "LDGSTS", "UBLKCP", "UTMA")
 MOST_INSTRUCTIONS = 10
+# An assembler lives for 20 ms. Page faults and small requests for memory would take a third more.
+FEW_FAULTS = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MALLOC_TOP_PAD_": str(8 << 20), "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+              "MALLOC_TRIM_THRESHOLD_": str(512 << 20)}
 
 
 class Refused(Exception):
@@ -147,7 +150,7 @@ def run_ptxas(ptx, options, capability):
         suffix = "a" if capability >= 90 else ""
         done = subprocess.run([get_ptxas(capability).path, *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
+                              stderr=subprocess.PIPE, text=True, close_fds=True, check=False, env={**os.environ, **FEW_FAULTS})
         if done.returncode < 0:  # tritonsmith finds the cause with a fresh worker
             os._exit(PROGRAM_KILLED if done.returncode == -signal.SIGKILL else 70)
         if done.returncode:
