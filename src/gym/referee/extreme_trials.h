@@ -5,7 +5,7 @@
 
 #include "gym/referee/equipment.h"
 #include "gym/referee/trial_context.h"
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
 
 namespace tritonsmith::gym::referee {
 

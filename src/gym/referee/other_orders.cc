@@ -3,8 +3,8 @@
 #include "gym/plan/analysis/cost/plan_needs.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
-#include "gym/trial/kernel_use.h"
-#include "gym/trial/stream_order.h"
+#include "gym/trial/findings/kernel_use.h"
+#include "gym/trial/findings/stream_order.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

@@ -5,9 +5,9 @@
 #include "gym/referee/report_entries.h"
 #include "gym/replay/candidate_operators.h"
 #include "gym/tensors/scalar_type.h"
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
+#include "gym/trial/findings/stream_order.h"
 #include "gym/trial/perturb/perturbation.h"
-#include "gym/trial/stream_order.h"
 
 namespace tritonsmith::gym::referee {
 

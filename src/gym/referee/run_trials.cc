@@ -12,7 +12,7 @@
 #include "gym/referee/task_domain.h"
 #include "gym/referee/time_plans.h"
 #include "gym/referee/tuned_configs.h"
-#include "gym/trial/torch_compute.h"
+#include "gym/trial/findings/torch_compute.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

@@ -7,7 +7,7 @@
 #include "gym/referee/run_trials.h"
 #include "gym/replay/operator_arguments.h"
 #include "gym/trial/choice_trials.h"
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
 
 namespace tritonsmith::gym::referee {
 namespace {

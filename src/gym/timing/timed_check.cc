@@ -11,8 +11,9 @@
 #include "gym/plan/analysis/final_scale.h"
 #include "gym/plan/operators/operator_traits.h"
 #include "gym/trial/check_values.h"
-#include "gym/trial/jumps.h"
+#include "gym/trial/other_rounding.h"
 #include "gym/trial/python_reference_answer.h"
+#include "gym/trial/wrong_elements.h"
 
 namespace tritonsmith::gym::timing {
 namespace {

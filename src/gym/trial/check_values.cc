@@ -12,6 +12,7 @@
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
 #include "gym/trial/weakness.h"
+#include "gym/trial/wrong_elements.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

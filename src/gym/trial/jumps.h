@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "data/verdict.h"
-#include "gym/compare/compare.h"
-#include "gym/trial/element_values.h"
-#include "gym/trial/sides.h"
+#include "gym/trial/other_rounding.h"
+#include "gym/trial/wrong_elements.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -31,69 +30,11 @@ inline constexpr int kJumpRounds = 64, kWholeJumpRounds = 32, kLeastJumpRounds =
 // number, or orders anything.
 bool rounding_may_decide(const TrialConfig& config);
 
-// Returns the nth other rounding of the reference: 16 or 64 neighbouring numbers become one, or 4 if it is
-// fine. A fine one is not much more than one rounding, such as that of a fused multiplication and addition.
-Nudge jump_nudge(int round, bool is_fine = false);
-
-// Rounds the elements of a tensor of 32 or 64 bits to a grid: `by.units` neighbouring numbers all become
-// one of them. The round decides which. Equal values stay equal, and a second call changes nothing.
-// Whole numbers, numbers of at most 12 significant bits, the smallest numbers, NaN and infinity stay as they
-// are. No element leaves the range of the tensor's values and crosses a whole number there, because an index
-// or the operand of a root may end at one. Other tensors stay as they are. by_chance: a mask of the elements
-// that move even if they are whole or have few bits. If it is undefined, there are none.
-void round_to_grid(const Nudge& by, at::Tensor& tensor, const at::Tensor& by_chance = {});
-
-// Rounds what one step of a plan's forward made, which is the reference's or the candidate's. Memory that
-// forward did not make stays. Where the nudge leaves steps as they are, a scale may be rounded and what it
-// divides is not, so that all quotients move in one direction.
-class OtherRounding {
- public:
-  OtherRounding(const plan::Plan& task, const Nudge& by);
-  void after_step(std::size_t step, tensors::TensorTable& tensors) const;
-  // Says whether forward made the tensor's memory.
-  bool is_made(int tensor) const;
-
- private:
-  bool leaves(std::size_t step) const;
-  // Says which elements of a sum, difference, product or quotient are whole, or a half, only by chance: those
-  // of which an operand was rounded, and all that a rounded scale multiplies or divides. With the scale
-  // s = largest / 127, x / s may be a half where x * (127 / largest) lies beside it. Undefined for other calls.
-  at::Tensor exact_by_chance(const plan::AtenCall& call, const at::Tensor& made,
-                             const tensors::TensorTable& tensors) const;
-
-  const plan::Plan& task_;
-  Nudge by_;
-  std::vector<bool> is_kept_, is_rounded_;  // by tensor of the plan
-};
-
-// One side's outputs, flat: the tensors of its result in their order.
-std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
-                                     const tensors::TensorTable& tensors);
-
-// Returns the wrong elements with the candidate's values. Returns nothing if there are none, or more than
-// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. More
-// floating numbers may be wrong, and up to 4 million, where the reference is off the exact result by a
-// quarter of the tolerance at one element in 16. Returns nothing either if the outputs have other types or
-// shapes, or hold complex numbers or whole numbers beyond 2^53. exact: the outputs in float64, or empty.
-std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
-                                              const std::vector<at::Tensor>& reference,
-                                              const compare::CompareOptions& how,
-                                              const std::vector<at::Tensor>& exact = {});
-
-// Returns the values of the same elements in other outputs, or nothing if these have another size.
-std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
-                                     const std::vector<at::Tensor>& outputs);
-
-// Writes the values into the reference's outputs, and into those in float64 where they are defined. Skips
-// memory that forward did not make.
-void write_values(const std::vector<ElementValues>& values, const Sides& sides,
-                  const tensors::TensorTable& exact);
-
 // Collects which values the reference has at wrong elements. A wrong floating number must lie in the range of
 // the values that the reference has there, or at most half of the tolerance beside it, because a sum of codes
-// has many values if several of its codes jump. The range is half as wide again if roundings are fine. All wrong whole numbers of one row, in all outputs of as many
-// rows, must be the reference's in the same run. If one of them takes a third value, it is noise, as a count
-// of many jumps is. Then nothing is adopted.
+// has many values if several of its codes jump. The range is half as wide again if roundings are fine. All
+// wrong whole numbers of one row, in all outputs of as many rows, must be the reference's in the same run. If
+// one of them takes a third value, it is noise, as a count of many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "gym/compare/compare.h"
-#include "gym/trial/kernel_use.h"
-#include "gym/trial/unchanged_values.h"
+#include "gym/trial/findings/kernel_use.h"
+#include "gym/trial/findings/unchanged_values.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

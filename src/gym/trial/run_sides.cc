@@ -2,8 +2,8 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
+#include "gym/trial/other_rounding.h"
 #include "gym/trial/python_reference_answer.h"
 
 namespace tritonsmith::gym::trial {

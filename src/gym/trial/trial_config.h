@@ -29,7 +29,7 @@ enum class StateKeeping { none, watched, saved };
 // A small change of all inputs. uniform: all elements get the factor 1 - |units| * epsilon (weakness.h).
 // by_element: about half of them get 1 - 2 * |units| * epsilon; the sign of the units tells which half.
 // Both move elements towards zero only, because a GPU stops for good at a probability above 1. by_value:
-// the elements, and what the reference makes of them step by step, are rounded to a grid (jumps.h).
+// the elements, and what the reference makes of them step by step, are rounded to a grid (other_rounding.h).
 enum class NudgeForm { uniform, by_element, by_value };
 struct Nudge {
   // uniform, by_element: a multiple of the type's epsilon. by_value: how many neighbouring numbers become

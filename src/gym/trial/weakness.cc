@@ -8,7 +8,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/tensors/scalar_type.h"
-#include "gym/trial/jumps.h"
+#include "gym/trial/other_rounding.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

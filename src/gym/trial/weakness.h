@@ -74,7 +74,7 @@ class RoundingSpread {
 inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 
 // Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. By element, it multiplies about half of
-// the elements by 1 - units * epsilon instead. By value, it rounds to a grid (jumps.h). Other tensors
+// the elements by 1 - units * epsilon instead. By value, it rounds to a grid (other_rounding.h). Other tensors
 // stay as they are.
 void nudge(const Nudge& by, at::Tensor& tensor);
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "gym/trial/jumps.h"
+#include "gym/trial/other_rounding.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

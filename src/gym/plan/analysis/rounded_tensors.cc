@@ -1,8 +1,6 @@
 #include "gym/plan/analysis/rounded_tensors.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "gym/plan/analysis/exact_at_halves.h"
 #include "gym/plan/operators/operator_traits.h"
@@ -13,11 +11,9 @@ namespace {
 // Says whether each result of the call is one of its operands, exactly, or one of its numbers.
 bool keeps_numbers(const AtenCall& call) {
   using operators::Trait;
-  constexpr std::array<std::string_view, 9> names = {
-      "abs", "neg", "relu", "clamp", "clamp_min", "clamp_max", "maximum", "minimum", "where"};
   return operators::only_arranges(call.op) || operators::is(call.op, Trait::asks_of_all) ||
          exact_scale(call).has_value() ||
-         std::ranges::find(names, operators::functional_name(call.op)) != names.end();
+         operators::has_trait(operators::functional_name(call.op), Trait::keeps_numbers);
 }
 
 }  // namespace

@@ -98,6 +98,8 @@ enum class Trait : std::uint8_t {
   asks_for_zeros,  // treats an element otherwise if it is 0: analysis of jumps
   keeps_whole,     // of whole numbers it gives a whole number
   clamps,          // keeps elements within bounds that are its arguments: fewer than `bounds`
+  keeps_numbers,   // each result is a number that it was given, or that number's negative
+  arithmetic,      // adds, subtracts, multiplies or divides element by element
   takes_maximum,   // the largest element, in any form but `max_pool`
 
   // The catalogue of faults asks these.

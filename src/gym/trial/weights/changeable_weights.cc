@@ -79,7 +79,7 @@ std::optional<std::size_t> made_at(const plan::Plan& plan, int tensor) {
   return is_named ? at : std::nullopt;
 }
 
-bool is_changeable(const at::Tensor& tensor) {
+bool is_changeable_weight(const at::Tensor& tensor) {
   return tensor.defined() && tensor.numel() > 0 && tensor.is_floating_point() &&
          tensor.element_size() > 1;
 }
@@ -158,7 +158,7 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
   for (const plan::PlanParameter& parameter : reference.plan.parameters) {
     const at::Tensor& weight = tensors::tensor_at(reference.tensors, parameter.tensor);
     const int storage = plan::analysis::storage_of(reference.plan, parameter.tensor);
-    if (!is_changeable(weight) || folded_by_us.contains(storage)) continue;
+    if (!is_changeable_weight(weight) || folded_by_us.contains(storage)) continue;
     const bool is_parameter = parameter.kind == plan::ParameterKind::parameter;
     const bool has_one_value = is_constant(weight);
     const bool is_drawn = random_storages.contains(storage) && !has_one_value;

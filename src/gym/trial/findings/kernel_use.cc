@@ -1,11 +1,11 @@
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
 
 #include <algorithm>
 #include <set>
 
 #include "gym/language/registry/languages.h"
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/trial/torch_compute.h"
+#include "gym/trial/findings/torch_compute.h"
 
 namespace tritonsmith::gym::trial {
 namespace {

@@ -1,4 +1,4 @@
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
 
 #include <gtest/gtest.h>
 

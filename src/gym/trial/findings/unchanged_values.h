@@ -10,7 +10,7 @@
 #include "gym/plan/plan.h"
 #include "gym/replay/choices.h"
 #include "gym/tensors/tensors.h"
-#include "gym/trial/kernel_use.h"
+#include "gym/trial/findings/kernel_use.h"
 
 namespace tritonsmith::gym::trial {
 

@@ -1,4 +1,4 @@
-#include "gym/trial/stream_order.h"
+#include "gym/trial/findings/stream_order.h"
 
 #include <gtest/gtest.h>
 

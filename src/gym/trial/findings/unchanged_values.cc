@@ -1,4 +1,4 @@
-#include "gym/trial/unchanged_values.h"
+#include "gym/trial/findings/unchanged_values.h"
 
 #include <ATen/ATen.h>
 

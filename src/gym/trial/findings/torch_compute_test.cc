@@ -1,4 +1,4 @@
-#include "gym/trial/torch_compute.h"
+#include "gym/trial/findings/torch_compute.h"
 
 #include <gtest/gtest.h>
 
