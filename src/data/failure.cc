@@ -19,7 +19,7 @@ constexpr auto kWords = std::to_array<std::pair<ErrorClass, std::string_view>>({
     {ErrorClass::not_captured, "cannot be captured"},
     {ErrorClass::unsupported_launch, "a launch of an unknown form"},
     {ErrorClass::state_carried, "keeps state between calls"},
-    {ErrorClass::mode_dependent, "launches no kernel in some mode"},
+    {ErrorClass::mode_dependent, "computes differently in evaluation mode"},
     {ErrorClass::tampering, "reaches into the judge's process"},
     {ErrorClass::timeout, "takes too long"},
     {ErrorClass::killed, "uses too much memory"},
