@@ -1,5 +1,5 @@
 "use strict";
-// Compares two texts line by line, and shows what was taken away and what was added.
+// Compares two texts line by line, and shows which lines were removed and which were added.
 
 const MOST_CELLS = 4e6;  // of the table below: beyond it a changed part is shown as a whole
 
@@ -67,5 +67,5 @@ function showDifference(element, before, after) {
     row.append(number, line.kind === "..." ? `${countOf(line.count, "line")} that both have` : `${line.kind} ${line.text}`);
     return row;
   }));
-  return added + taken === 0 ? "Both are the same." : `${countOf(added, "line")} added, ${countOf(taken, "line")} taken away.`;
+  return added + taken === 0 ? "Both are the same." : `${countOf(added, "line")} added, ${countOf(taken, "line")} removed.`;
 }

@@ -194,9 +194,9 @@ function drawTurn(turn, last, isOpen) {
     className: verdict.accepted ? "accepted" : "refused"}));
   const terms = turn.reward.terms.map(each => `${each.name} ${rounded(each.value * each.weight)}`).join(" + ");
   part.append(element("p", {className: "quiet", textContent: `Reward ${rounded(turn.reward.total)}${terms ? ` = ${terms}` : ""}; ` +
-    `advantage ${rounded(turn.advantage)}; ${countOf(turn.row.tokens, "token")}${turn.finish === "length" ? ", cut at the limit" : ""}.`}));
+    `advantage ${rounded(turn.advantage)}; ${countOf(turn.row.tokens, "token")}${turn.finish === "length" ? ", cut off at the token limit" : ""}.`}));
   const isLonger = last && turn.prompt.startsWith(last.prompt);
-  part.append(folded(isLonger ? "What the model was told after the turn before" : "Prompt",
+  part.append(folded(isLonger ? "Feedback on the turn before" : "Prompt",
     isLonger ? turn.prompt.slice(last.prompt.length).trim() : turn.prompt));
   if (turn.reasoning) part.append(folded("Reasoning", turn.reasoning));
   if (turn.text && turn.text.trim() !== turn.kernel.trim()) part.append(folded("The whole answer", turn.text));

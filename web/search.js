@@ -69,16 +69,16 @@ function countedText({attempts, kernels, accepted, best_speedup: speedup, withou
 function stateText(search) {
   const {order, state} = search;
   if (order.kind === "judge") {
-    if (state === "queued") return "Waiting for its turn.";
-    if (state === "running") return "The kernel is being judged.";
-    if (state === "done" && search.attempts === 0) return "The time was up before there was a verdict.";
+    if (state === "queued") return "The kernel waits for its turn.";
+    if (state === "running") return "The judge is testing the kernel.";
+    if (state === "done" && search.attempts === 0) return "The time ended before there was a verdict. Try again later.";
     return state === "done" ? `Judged in ${search.seconds.toFixed(1)} s.` : search.error;
   }
   const counted = countedText(search);
   if (state === "queued" && order.model && !models.includes(order.model))
-    return `Waiting for a server with the model ${order.model}: this one does not have it.`;
-  if (state === "queued") return models.length ? "Waiting for its turn: other searches are running."
-    : "Waiting for a server with a model: this one has none.";
+    return `This search waits for a server with the model ${order.model}. This server does not have it.`;
+  if (state === "queued") return models.length ? "This search waits for its turn, because other searches are running."
+    : "This search waits for a server with a model. This server has none.";
   if (state === "running")
     return search.attempts ? `Writing and judging: ${counted} so far, of at most ${countOf(order.conversations * order.turns, "attempt")}.`
       : "The judge checks the module, and the model writes its first kernels.";
@@ -209,7 +209,8 @@ function drawAttempts() {
 function awaitedText() {
   const {writing, judging} = shown.live ?? {};
   if (isOver(shown.search) || !(writing || judging)) return "";
-  return `Now ${[writing && `${writing} being written`, judging && `${judging} being judged`].filter(Boolean).join(", ")}.`;
+  const parts = [writing && `the model is writing ${countOf(writing, "answer")}`, judging && `the judge is testing ${countOf(judging, "kernel")}`];
+  return `Now ${parts.filter(Boolean).join(", and ")}.`;
 }
 
 function drawDetail() {
