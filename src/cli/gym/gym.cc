@@ -148,7 +148,7 @@ void add_work(CLI::App& gym, Run& run) {
   command->add_option("--capture-key", options->capture_key_file,
                       "A file with the key that hosts of roles capture and judge share");
   command->add_option("--verdict-key", options->verdict_key_file,
-                      "A file with the key that seals verdicts for the doors that have it");
+                      "A file with the key that seals verdicts; the API servers have the same key");
   command->add_option(
       "--dir", options->directory,
       "The folder of verdicts, compiled kernels and the secret (default: in the user's cache)");
