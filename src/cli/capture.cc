@@ -70,7 +70,8 @@ void show_module(std::size_t number, const CapturedModule& module) {
        counted(module.calls, "call"));
   if (!module.why_no_task.empty()) show("     no task, because {}\n", module.why_no_task);
   if (!module.init_problem.empty())
-    show("     constructed with more than text can say: {}; give --init\n", module.init_problem);
+    show("     its constructor's arguments do not fit in text: {}; give --init\n",
+         module.init_problem);
   else if (!module.init.empty())
     show("     constructed with {}\n", without_torch(module.init));
   if (!module.dtype.empty()) show("     weights in {}\n", module.dtype);
@@ -189,7 +190,7 @@ void add_capture_command(CLI::App& app, Run& run) {
                    "Record this class or function alone: Block, or net/block.py:Block. Repeatable "
                    "(default: every class that is called, and no function)")
       ->allow_extra_args(false);
-  command->add_option("--out", options->out, "Write the arguments here");
+  command->add_option("--out", options->out, "The file for the recorded arguments");
   command
       ->add_option("--seconds", options->seconds,
                    "Stop the command after this time, as Ctrl-C does (default: when it ends)")

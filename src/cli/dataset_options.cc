@@ -10,7 +10,7 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
                      "Read this config of a folder in the Hugging Face hub's layout");
   command.add_option("--split", options.split, "Read this split of such a folder")
       ->capture_default_str();
-  command.add_option("--limit", options.limit, "Stop after so many; 0: take all");
+  command.add_option("--limit", options.limit, "Stop after this many rows; 0: take all");
   command.add_flag("--keep-going", options.keep_going, "Name and skip rows that cannot be used");
 }
 

@@ -21,23 +21,23 @@ struct LayerAdvice {
 // docs/sandbox.md explains each layer.
 constexpr LayerAdvice kAdvice[] = {
     {"uid",
-     "run as root, then every guest has a user of its own; without, the other layers must do"},
+     "run as root, so that every guest has a user of its own; otherwise the other layers must "
+     "protect this user"},
     {"groups", "run as root"},
     {"bounding_set", "run as root"},
     {"landlock",
-     "boot a kernel of 5.13 or later with landlock among lsm=; without, a sandbox root must keep "
-     "files and "
-     "GPU nodes from guests"},
-    {"fds", "needs Linux 5.9 or later; without it nothing is judged"},
+     "boot a kernel of 5.13 or later with landlock among lsm=; without it, a sandbox root must "
+     "keep files and GPU nodes from guests"},
+    {"fds", "boot Linux 5.9 or later; without this layer nothing is judged"},
     {"seccomp",
-     "allow seccomp filters in the container (docker: the default profile does); without, nothing "
-     "is judged"},
+     "allow seccomp filters in the container (docker: the default profile does); without them "
+     "nothing is judged"},
     {"namespaces",
-     "give the container CAP_SYS_ADMIN, or run as root outside one; without, the other layers must "
-     "do"},
+     "give the container CAP_SYS_ADMIN, or run as root outside one; otherwise the other layers "
+     "must protect this machine"},
     {"sandbox_root",
-     "as for namespaces; without, landlock must keep files and GPU nodes from guests, and without "
-     "both nothing is judged unless required_layers leaves out \"sandbox_root|landlock\""},
+     "as for namespaces; without it, landlock must keep files and GPU nodes from guests, and "
+     "without both nothing is judged unless required_layers leaves out \"sandbox_root|landlock\""},
 };
 
 std::string advice_for(std::string_view layer) {
@@ -104,7 +104,7 @@ std::vector<Fact> jail_facts() {
     if (!gym::sandbox::unmet_requirement(report.layers, {requirement}).empty())
       facts.push_back({FactStatus::broken, "jail",
                        fmt::format("no {}, without which nothing is judged", requirement),
-                       "do what is said above"});
+                       "follow the advice above"});
   return facts;
 }
 
@@ -113,11 +113,11 @@ Fact judging_fact() {
   const auto verdict = judge_one_and_self_test();
   if (!verdict)
     return {FactStatus::broken, "judging", verdict.error().message,
-            "mend what is marked above first"};
+            "fix what is marked above first"};
   if (!verdict->accepted)
     return {FactStatus::broken, "judging",
             verdict->error ? verdict->error->message : "a right kernel was not accepted",
-            "mend what is marked above first"};
+            "fix what is marked above first"};
   const auto& layers = verdict->environment.jail_layers;
   const bool confined = std::find(layers.begin(), layers.end(), "namespaces") != layers.end();
   return {confined ? FactStatus::fine : FactStatus::lacking, "judging",

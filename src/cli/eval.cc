@@ -326,7 +326,7 @@ void add_eval_command(CLI::App& app, Run& run) {
   add_turns_options(*command, options->turns);
   add_verifier_options(*command, options->verifier);
   command->add_option("--limit", config.limit,
-                      "Take only so many tasks from the beginning; 0: all");
+                      "Take only this many tasks from the beginning; 0: all");
   command->add_option("--seed", config.seed, "Every random choice follows from this number");
   add_gym_options(*command, options->gym);
   command

@@ -292,7 +292,7 @@ void add_judge_command(CLI::App& app, Run& run) {
   command->add_flag("--no-store", options->no_store,
                     "Judge again even if the same kernel was judged before, and store nothing");
   command->add_flag("--adequacy", options->adequacy,
-                    "Also tell which faults of the task its trials would not see");
+                    "Also say which faults of the task its trials would not refuse");
   add_verifier_options(*command, options->verifier);
   auto* json = command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
   command

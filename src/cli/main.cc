@@ -27,7 +27,9 @@ std::string_view without_stack(std::string_view message) {
 
 ExitCode run_program(const std::vector<std::string>& words) {
   CLI::App app("Trains and judges language models that write Triton GPU kernels.", "tritonsmith");
-  app.set_version_flag("--version", version_text, "Say the versions of all that judges, and exit");
+  app.set_version_flag(
+      "--version", version_text,
+      "Print the versions of the program and of all that it judges with, and exit");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
   Run run;

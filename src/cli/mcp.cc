@@ -90,7 +90,7 @@ Status serve_mcp(const McpOptions& options) {
 
 void add_mcp_command(CLI::App& app, Run& run) {
   CLI::App* command =
-      app.add_subcommand("mcp", "The judge as tools for a coding agent (MCP over stdio)");
+      app.add_subcommand("mcp", "Serve the judge as tools for a coding agent (MCP over stdio)");
   const auto options = std::make_shared<McpOptions>();
   command->add_option("--suite", options->suite,
                       "Tasks that the agent may name by id: curriculum, a folder in KernelBench's "

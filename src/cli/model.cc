@@ -90,18 +90,18 @@ Status export_model(ExportOptions options) {
 
 void add_export_command(CLI::App& parent, Run& run) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command =
-      parent.add_subcommand("export", "Write a model rounded, and in several files with an index");
+  CLI::App* command = parent.add_subcommand(
+      "export", "Write a model in a smaller type, and in several files with an index");
   command
       ->add_option("--model", options->model,
                    "A model, also as OWNER/NAME on the hub, or a run's checkpoint")
       ->required();
   command->add_option("--out", options->out, "The directory to write")->required();
-  add_choice(*command, "--type", options->type, "What weights are rounded to");
+  add_choice(*command, "--type", options->type, "The type that weights are rounded to");
   command
       ->add_option(
           "--file-gb", options->file_gb,
-          "A file holds weights of at most so many GB; a larger tensor gets a file of its own")
+          "A file holds weights of at most this many GB; a larger tensor gets a file of its own")
       ->check(CLI::PositiveNumber);
   add_example(*command, "model export --model runs/rl/checkpoints/step-120 --out exported");
   command->callback(
@@ -110,8 +110,8 @@ void add_export_command(CLI::App& parent, Run& run) {
 
 void add_model_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* model =
-      app.add_subcommand("model", "Make a model to begin with, merge one, or hand one on");
+  CLI::App* model = app.add_subcommand(
+      "model", "Make an untrained model, merge an adapter into a model, or export a model");
   model->require_subcommand(1);
   add_example(*model, "model make --examples data/examples.jsonl --out data/start");
   CLI::App* make = model->add_subcommand(

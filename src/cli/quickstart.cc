@@ -231,7 +231,7 @@ void add_quickstart_command(CLI::App& app, Run& run) {
   command->add_option("--seed", options->seed, "Every random choice follows from this number");
   command->add_option(
       "--out", options->out,
-      "The folder of everything that is written. A quickstart that stopped there continues");
+      "The folder for all files of the quickstart. A quickstart that stopped there continues");
   command->add_option("--set", options->set,
                       "A setting as key=value in place of its default (repeatable)");
   note_settings<QuickstartConfig>(*command);

@@ -222,7 +222,7 @@ void add_rejudge_command(CLI::App& app, Run& run) {
   command->add_flag("--use-store", options->use_store,
                     "Use verdicts that an earlier call reached for other records");
   command->add_option("--limit", options->limit,
-                      "Judge at most so many kernels, evenly spread over the records; 0: all");
+                      "Judge at most this many kernels, evenly spread over the records; 0: all");
   command->add_option("--out", options->out, "Write the result as JSON to this file");
   add_gym_options(*command, options->gym);
   add_example(*command, "rejudge runs/rl-small/samples.jsonl --suite quickstart:seed=1,train=6000");

@@ -438,7 +438,7 @@ void add_write_command(CLI::App& app, Run& run) {
   const CLI::Option* strategy =
       add_choice(*command, "--strategy", options->strategy,
                  "How the next attempts follow from the earlier ones. With --turns the default is "
-                 "sequential, whose conversations alone have turns");
+                 "sequential, because only its conversations have turns");
   command
       ->add_option(
           "--samples", options->samples,

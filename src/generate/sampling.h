@@ -27,7 +27,7 @@ struct SamplingParams {
                   "Take only the likeliest tokens that together have this probability.",
                   between(1e-6, 1.0)),
             field("top_k", &SamplingParams::top_k,
-                  "Take only so many of the likeliest tokens. 0: no limit.", at_least(0)),
+                  "Take only this many of the likeliest tokens. 0: no limit.", at_least(0)),
             field("max_new_tokens", &SamplingParams::max_new_tokens,
                   "The most tokens of a completion. A longer one is cut and counts as unfinished.",
                   at_least(1)),

@@ -37,9 +37,11 @@ Fields<RewardConfig> RewardConfig::fields() {
             "The weight of the share of device time in the candidate's own kernels.",
             between(0.0, kMost)),
       field("saturation_begin", &RewardConfig::saturation_begin,
-            "The terms format and compiled pay less from this moving rate on.", between(0.0, 2.0)),
+            "The terms format and compiled pay less once their moving rate, the share of samples "
+            "that earn them, exceeds this.",
+            between(0.0, 2.0)),
       field("saturation_end", &RewardConfig::saturation_end,
-            "The terms format and compiled pay nothing from this moving rate on.",
+            "The terms format and compiled pay nothing once their moving rate exceeds this.",
             between(0.0, 2.0)),
       field("rate_memory", &RewardConfig::rate_memory,
             "The share of the moving rate that a step keeps.", between(0.0, 0.9999))};

@@ -26,28 +26,29 @@ Fields<SearchConfig> SearchConfig::fields() {
             "never.",
             between(0.0, 1.0)),
       field("patience", &C::patience,
-            "The search ends after so many attempts without a better kernel. 0: never.",
+            "The search ends after this many attempts without a better kernel. 0: never.",
             at_least(0)),
       field("workers", &C::workers, "How many attempts run at the same time.", between(1, 1024)),
       field("chains", &C::chains,
             "How many conversations a sequential search has. 0: as many as the budget allows.",
             at_least(0)),
       field("width", &C::width,
-            "How many kernels a round changes, or how many ideas it tries. An evolution keeps so "
+            "How many kernels a round changes, or how many ideas it tries. An evolution keeps this "
             "many of the best kernels.",
             between(1, 1024)),
       field("branch", &C::branch, "How many attempts a round makes for each of these.",
             between(1, 1024)),
       field("fresh", &C::fresh,
-            "The share of attempts that begins anew: of an evolution always, of a beam and of "
-            "branching until a kernel is accepted.",
+            "The share of attempts that start without an earlier kernel. An evolution always makes "
+            "such attempts. Beam and branching make them until a kernel is accepted.",
             between(0.0, 1.0)),
       field("tune", &C::tune,
             "How many variants of the best kernel are judged at the end, with other block sizes "
             "and warps.",
             between(0, 1024)),
       field("ptx", &C::ptx,
-            "How often the model edits the PTX of the best kernel at the very end. It needs a GPU.",
+            "How often the model edits the PTX of the best kernel at the end of the search. It "
+            "needs a GPU.",
             between(0, 1024))};
   append_section(all, "turns", &C::turns);
   return all;

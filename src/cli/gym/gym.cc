@@ -103,7 +103,7 @@ Status submit(SubmitOptions options) {
 
 void add_submit(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App* command = gym.add_subcommand("submit", "Have kernels judged by a service");
+  CLI::App* command = gym.add_subcommand("submit", "Send kernels to a service, which judges them");
   add_service_options(*command, options->remote.url, options->remote.token_file);
   std::vector<const CLI::Option*> of_one_job = {
       command->add_option("--task", options->task_file,
@@ -154,7 +154,7 @@ void add_work(CLI::App& gym, Run& run) {
       "The folder of verdicts, compiled kernels and the secret (default: in the user's cache)");
   command
       ->add_option("--drain-seconds", options->drain_seconds,
-                   "How many seconds the worker may finish its jobs after a signal to stop")
+                   "For how many seconds the worker may go on with its jobs after a signal to stop")
       ->check(CLI::Range(0.0, 86400.0));
   command->add_option("--metrics", options->metrics,
                       "The address HOST:PORT where Prometheus reads this host's counters");
@@ -194,8 +194,8 @@ void add_gym_command(CLI::App& app, Run& run) {
                     "Tasks that clients may name by id: curriculum, a folder in KernelBench's "
                     "layout, or JSONL");
   auto* token_file = serve->add_option("--token-file", serving->token_file,
-                                       "Its first line must be shown as a bearer token (default: "
-                                       "$TRITONSMITH_GYM_TOKEN)");
+                                       "Clients must show the first line of this file as their "
+                                       "bearer token (default: $TRITONSMITH_GYM_TOKEN)");
   serve
       ->add_option("--tokens", serving->tokens_file,
                    "A TOML file of several tokens with quotas, in place of --token-file "

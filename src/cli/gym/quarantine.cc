@@ -108,7 +108,7 @@ void add_gym_quarantine(CLI::App& gym, Run& run) {
       *quarantine, "add", "Let a GPU judge no more, and have its last jobs judged again", options);
   adding->add_option("GPU", options->gpu, "The UUID of the GPU, as in `gym status --json`")
       ->required();
-  adding->add_option("--reason", options->reason, "One line for other operators");
+  adding->add_option("--reason", options->reason, "The reason, in one line for other operators");
   add_example(
       *adding,
       "gym quarantine add GPU-5c8f2a10 --reason \"its fan is loud\" --url http://127.0.0.1:8800");
@@ -116,9 +116,8 @@ void add_gym_quarantine(CLI::App& gym, Run& run) {
 
   CLI::App* clearing = add_action(*quarantine, "clear", "Let a GPU judge again", options);
   clearing->add_option("GPU", options->gpu, "The UUID of the GPU")->required();
-  clearing->add_flag(
-      "--recalibrate", options->recalibrate,
-      "Compare its speed with its next calibration, and no longer with its first one");
+  clearing->add_flag("--recalibrate", options->recalibrate,
+                     "Compare its later speeds with its next calibration instead of its first one");
   add_example(*clearing, "gym quarantine clear GPU-5c8f2a10 --url http://127.0.0.1:8800");
   clearing->callback([options, &run] { run = [options] { return finish(clear(*options)); }; });
 }

@@ -59,7 +59,7 @@ struct GymConfig {
         field("idle_seconds", &C::idle_seconds,
               "The service drops a client that is silent for this long.", between(1, 3600)),
         field("comparison", &C::comparison,
-              "How values are compared for jobs that do not say: budget, or allclose as in "
+              "The comparison of values for jobs that name none: budget, or allclose as in "
               "KernelBench."),
         field("access_log", &C::access_log,
               "One line on stdout for each request: off, text or json."),

@@ -123,7 +123,8 @@ std::string status_text(const std::string& url, const Json& status) {
 
 void add_gym_status(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = gym.add_subcommand("status", "Ask a service how it, or one job, is doing");
+  CLI::App* command =
+      gym.add_subcommand("status", "Show the state of a service, or of one of its jobs");
   add_service_options(*command, options->service.url, options->service.token_file);
   command->add_option("JOB", options->job, "The id of a job");
   command->add_flag("--json", options->json, "Print the service's reply as JSON");

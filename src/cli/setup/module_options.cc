@@ -23,8 +23,8 @@ void add_module_options(CLI::App& command, ModuleOptions& options) {
   command.add_option("--dtype", options.dtype,
                      "Convert the weights of a class to this type, as Module.to does");
   command.add_option("--captured", options.captured,
-                     "Take the arguments of a class that are not given from this file of "
-                     "`tritonsmith capture`, or from its module FILE:NUMBER");
+                     "Take the missing arguments of a class from this file of `tritonsmith "
+                     "capture`, or from one of its modules: FILE:NUMBER");
 }
 
 namespace {

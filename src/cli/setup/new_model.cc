@@ -46,7 +46,8 @@ Fields<NewModelConfig> NewModelConfig::fields() {
             "The longest text that one token may span: qwen2, llama3 and gpt2 split words as the "
             "published models do; lines, phrases (parts of a line) or whole."),
       field("vocab_size", &C::vocab_size,
-            "Rows of the embedding, if there are more than tokens. 0: one row for each token.",
+            "The number of rows of the embedding, if it has more rows than there are tokens. 0: "
+            "one row for each token.",
             at_least<std::int64_t>(0)),
       field("type", &C::type,
             "The type in which the weights are written: float32, bfloat16 or float16.")};

@@ -11,7 +11,7 @@ namespace tritonsmith::cli {
 void add_placement_options(CLI::App& command, Placement& placement) {
   add_choice(command, "--device", placement.device,
              "Where the model computes; auto: a GPU if one works");
-  add_choice(command, "--precision", placement.precision, "What a GPU computes in");
+  add_choice(command, "--precision", placement.precision, "The type that a GPU computes in");
 }
 
 Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::filesystem::path& directory,

@@ -33,7 +33,7 @@ void add_sampling_options(CLI::App& command, generate::SamplingParams& sampling)
       ->check(as_setting("top_p"));
   command
       .add_option("--top-k", sampling.top_k,
-                  "Take only so many of the likeliest tokens; 0: no limit")
+                  "Take only this many of the likeliest tokens; 0: no limit")
       ->check(as_setting("top_k"));
   command.add_option("--stop", sampling.stop, "A string that ends a completion (repeatable)");
 }

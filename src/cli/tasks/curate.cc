@@ -219,11 +219,12 @@ void add_curate_command(CLI::App& tasks, Run& run) {
                    "the Hugging Face hub's layout and a data card")
       ->required();
   add_choice(*command, "--want", options->want, "Which answers become examples");
-  command->add_option("--away-from", options->away_from,
-                      "Leave out the tasks of this suite, which only measures (repeatable)");
-  command->add_flag(
-      "--by-plan", options->reads_plans,
-      "Also compare tasks and kernels by their launch plans. About ten are read in a second");
+  command->add_option(
+      "--away-from", options->away_from,
+      "Leave out the tasks of this suite, which serves only to measure (repeatable)");
+  command->add_flag("--by-plan", options->reads_plans,
+                    "Also compare tasks and kernels by their launch plans. The command reads about "
+                    "ten plans in a second");
   add_choice(*command, "--layout", options->layout, "The columns of the set");
   command->add_option("--split", options->split, "The name of the split, if a folder is written")
       ->capture_default_str();

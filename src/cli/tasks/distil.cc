@@ -119,7 +119,7 @@ void add_distil_command(CLI::App& tasks, Run& run) {
       ->check(CLI::Range(1, 1000));
   command->add_option("--seed", options.seed, "Every random choice follows from this number");
   command->add_option("--limit", choice->limit,
-                      "Take only so many tasks from the beginning; 0: all");
+                      "Take only this many tasks from the beginning; 0: all");
   command->add_option("--at-once", options.in_flight, "How many conversations run at the same time")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

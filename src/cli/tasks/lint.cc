@@ -121,7 +121,7 @@ Status lint_tasks(const LintTasks& options) {
 void add_lint_command(CLI::App& tasks, Run& run) {
   auto options = std::make_shared<LintTasks>();
   CLI::App* command = tasks.add_subcommand(
-      "lint", "Look for tasks that cheap answers solve, and for faults that no trial tells apart");
+      "lint", "Look for tasks that cheap answers solve, and for faults that no trial refuses");
   command
       ->add_option("SUITE", options->selection.suite,
                    "The tasks: curriculum, quickstart, zoo, a folder, a .jsonl or one .py file")
@@ -133,7 +133,7 @@ void add_lint_command(CLI::App& tasks, Run& run) {
       ->check(CLI::Range(1.0, 3600.0));
   command
       ->add_option("--secrets", options->measure.secrets,
-                   "A fault must be refused under so many secrets (default 3)")
+                   "The trials must refuse a fault under this many secrets (default 3)")
       ->check(CLI::Range(1, 100));
   command->add_flag("--anew", options->anew,
                     "Measure again, even if an earlier call measured the same task");

@@ -27,7 +27,7 @@ void add_selection(CLI::App& command, TaskSelection& selection) {
   command.add_option("--split", selection.split, "Take only tasks of this split: train or heldout");
   command.add_option("--family", selection.family, "Take only tasks of this family");
   command.add_option("--limit", selection.limit,
-                     "Take only so many tasks from the beginning; 0: all");
+                     "Take only this many tasks from the beginning; 0: all");
 }
 
 Status select_tasks(std::vector<Task>& tasks, const TaskSelection& selection) {

@@ -51,13 +51,12 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
       field("referee_memory_mib", &C::referee_memory_mib,
             "The memory for the tensors of one job on the CPU, in MiB.", between(1, 1 << 20)),
       field("referee_grace_seconds", &C::referee_grace_seconds,
-            "A referee that is silent for so much longer than its limit is killed.",
+            "The judge kills a referee that is silent for this much longer than its limit.",
             between(0, 3600)),
-      field(
-          "adequacy_secrets", &C::adequacy_secrets,
-          "Under how many secrets the judge measures which faults of a task its trials tell apart. "
-          "Its verdicts then say so. 0: it measures none.",
-          between(0, 100)),
+      field("adequacy_secrets", &C::adequacy_secrets,
+            "Under how many secrets the judge measures which faults of a task its trials refuse. "
+            "Verdicts then hold the result. 0: no measurement.",
+            between(0, 100)),
       field("calibration_seconds", &C::calibration_seconds,
             "How often the speed of each GPU is compared with its first one while it judges. 0: "
             "never.",

@@ -27,14 +27,14 @@ Status check_scaling(const RopeScaling& scaling) {
 Fields<RopeScaling> RopeScaling::fields() {
   using R = RopeScaling;
   return {
-      field("factor", &R::factor, "The slowest waves turn so many times slower. 1: no scaling.",
+      field("factor", &R::factor,
+            "The lowest rotary frequencies are divided by this factor. 1: no scaling.",
             at_least(1.0)),
-      field(
-          "low_freq_factor", &R::low_freq_factor,
-          "Waves longer than the original context divided by this are slowed by the whole factor.",
-          at_least(0.0)),
+      field("low_freq_factor", &R::low_freq_factor,
+            "Waves longer than the original context divided by this number get the whole factor.",
+            at_least(0.0)),
       field("high_freq_factor", &R::high_freq_factor,
-            "Waves shorter than the original context divided by this stay as they are.",
+            "Waves shorter than the original context divided by this number stay as they are.",
             at_least(0.0)),
       field("original_max_position_embeddings", &R::original_max_position_embeddings,
             "The original context, in tokens.", at_least<std::int64_t>(1))};

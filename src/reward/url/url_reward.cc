@@ -98,9 +98,9 @@ Result<httplib::Response> post(const Address& address, const httplib::Headers& h
 Fields<UrlRewardConfig> UrlRewardConfig::fields() {
   using C = UrlRewardConfig;
   return {field("url", &C::url,
-                "The address of your own server that gives each completion a number, such as "
+                "The address of your own server that scores each completion, such as "
                 "http://127.0.0.1:9000/reward. Empty: none."),
-          field("url_weight", &C::url_weight, "The weight of that number."),
+          field("url_weight", &C::url_weight, "The weight of that score."),
           field("url_batch", &C::url_batch,
                 "How many completions one request to that server holds.", between(1, 4096)),
           field("url_seconds", &C::url_seconds, "The time limit for the answer to a request.",

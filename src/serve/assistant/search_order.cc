@@ -15,7 +15,7 @@ constexpr std::size_t kMostCalls = 16, kMostCall = 4096;
 Fields<SearchOrder> SearchOrder::fields() {
   using C = SearchOrder;
   constexpr double day = 86400;
-  return {field("kind", &C::kind, "What is asked for: write (a search) or judge (one kernel)."),
+  return {field("kind", &C::kind, "The kind of the order: write (a search) or judge (one kernel)."),
           field("model", &C::model, "The model that writes. Empty: the server's first one."),
           field("title", &C::title, "The name that people see."),
           field("source", &C::source,
@@ -52,7 +52,7 @@ Fields<SearchOrder> SearchOrder::fields() {
                 "never.",
                 between(0.0, 1.0)),
           field("patience", &C::patience,
-                "The search ends after so many attempts without a better kernel. 0: never.",
+                "The search ends after this many attempts without a better kernel. 0: never.",
                 at_least(0)),
           field("temperature", &C::temperature, "The temperature of the sampled conversations.",
                 between(0.0, 100.0)),

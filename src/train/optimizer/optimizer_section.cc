@@ -10,7 +10,7 @@ Fields<OptimizerSection> OptimizerSection::fields() {
       field("schedule", &S::schedule,
             "How the learning rate falls from its peak: constant, cosine or linear."),
       field("warmup_updates", &S::warmup_updates,
-            "During so many updates the learning rate rises to its peak.",
+            "During this many updates the learning rate rises to its peak.",
             at_least<std::int64_t>(0)),
       field("final_ratio", &S::final_ratio,
             "The learning rate of the last update, as a share of the peak.", between(0.0, 1.0)),

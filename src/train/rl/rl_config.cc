@@ -56,7 +56,7 @@ Fields<JudgeSection> JudgeSection::fields() {
           "The class of devices of that service that judge: NVIDIA H200, sm_90, gpu or cpu. Empty: "
           "any, but of several kinds of GPUs only the most common one."),
       field("gpus", &S::gpus,
-            "The numbers of the GPUs that kernels run on. Empty: one that is not trained on, where "
+            "The numbers of the GPUs that kernels run on. Empty: a GPU that does not train, if "
             "there are several."),
       field("lease", &S::lease, "Time kernels alone: training on the same GPU pauses meanwhile.")};
 }

@@ -19,7 +19,8 @@ Fields<TeacherSection> TeacherSection::fields() {
           field("alone", &S::alone,
                 "Rewards give no advantages while the teacher teaches. false: both are added."),
           field("steps", &S::steps,
-                "The teacher teaches in so many first steps; then rewards alone count. 0: in all.",
+                "The teacher teaches in this many first steps. After them rewards alone count. 0: "
+                "in all steps.",
                 at_least<std::int64_t>(0))};
 }
 

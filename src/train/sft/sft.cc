@@ -171,19 +171,19 @@ Result<TrainingRunOptions> run_options(const SftConfig& config, const SftMateria
 
 Fields<SftDataSection> SftDataSection::fields() {
   using S = SftDataSection;
-  return {
-      field("examples", &S::examples,
-            "A JSONL file of {task, prompt, completion}, as `tasks teach` writes it."),
-      field("heldout", &S::heldout,
-            "A JSONL file of examples that are not trained on. Their loss is recorded."),
-      field("heldout_every", &S::heldout_every,
-            "Steps between evaluations on the held-out examples. 0: before the first step and "
-            "after the last.",
-            at_least<std::int64_t>(0)),
-      field("step_tokens", &S::step_tokens,
-            "An optimizer step takes examples of up to so many tokens.", at_least<std::int64_t>(1)),
-      field("max_tokens", &S::max_tokens, "Longer examples are left out.",
-            at_least<std::int64_t>(2))};
+  return {field("examples", &S::examples,
+                "A JSONL file of {task, prompt, completion}, as `tasks teach` writes it."),
+          field("heldout", &S::heldout,
+                "A JSONL file of examples that are not trained on. Their loss is recorded."),
+          field("heldout_every", &S::heldout_every,
+                "Steps between evaluations on the held-out examples. 0: before the first step and "
+                "after the last.",
+                at_least<std::int64_t>(0)),
+          field("step_tokens", &S::step_tokens,
+                "An optimizer step takes examples of up to this many tokens.",
+                at_least<std::int64_t>(1)),
+          field("max_tokens", &S::max_tokens, "Longer examples are left out.",
+                at_least<std::int64_t>(2))};
 }
 
 Fields<SftConfig> SftConfig::fields() {

@@ -21,12 +21,13 @@ struct TokenSection {
   static Fields<TokenSection> fields() {
     using C = TokenSection;
     constexpr int most = 1 << 24;
-    return {field("token", &C::token, "The text that a client shows."),
-            field("unfinished_jobs", &C::unfinished_jobs, "How many of its jobs may be unfinished.",
-                  between(1, most)),
-            field("requests_per_minute", &C::requests_per_minute,
-                  "How many requests it may send in a minute.", between(1, most)),
-            field("operator", &C::is_operator, "Whether it may change the quarantine of GPUs.")};
+    return {
+        field("token", &C::token, "The text that a client shows."),
+        field("unfinished_jobs", &C::unfinished_jobs, "How many of its jobs may be unfinished.",
+              between(1, most)),
+        field("requests_per_minute", &C::requests_per_minute,
+              "How many requests it may send in a minute.", between(1, most)),
+        field("operator", &C::is_operator, "Whether its user may change the quarantine of GPUs.")};
   }
 };
 
