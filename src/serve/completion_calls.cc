@@ -20,7 +20,7 @@ namespace {
 
 // Refuses unknown members. Otherwise a misspelt member would have no effect and no message.
 Status check_members(const Json& json, const std::vector<std::string>& known) {
-  if (!json.is_object()) return fail("an object is needed");
+  if (!json.is_object()) return fail("an object is expected");
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
       return fail("there is no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
@@ -35,7 +35,7 @@ constexpr std::size_t kMostComparedText = std::size_t{4} << 20;  // of one reque
 // Applies `each` to every item of the list `asked` and returns {answered: [...]}.
 Result<Json> map_list(const Json& body, const std::string& asked, const std::string& answered,
                       const auto& each) {
-  if (!body.contains(asked) || !body[asked].is_array()) return fail("{} is a list", asked);
+  if (!body.contains(asked) || !body[asked].is_array()) return fail("{} must be a list", asked);
   const Json& items = body[asked];
   if (items.size() > kMostItems)
     return fail("{} has {} items, at most {} are taken", asked, items.size(), kMostItems);
@@ -78,7 +78,7 @@ Result<Json> prompts(const Json& body) {
 Result<Json> extract(const Json& body) {
   TRY(check_members(body, {"completions"}));
   return map_list(body, "completions", "kernels", [](const Json& item) -> Result<Json> {
-    if (!item.is_string()) return fail("a completion is a string");
+    if (!item.is_string()) return fail("a completion must be a string");
     const Kernel kernel = text::extract_kernel(item.get<std::string>());
     Json findings = Json::array();
     for (const Finding& finding : kernel.findings) findings.push_back(to_json(finding));

@@ -110,7 +110,7 @@ Json to_json(const Submission& submission) {
 }
 
 Result<Submission> submission_from_json(const Json& json, const SubmissionLimits& limits) {
-  if (!json.is_object()) return fail("a job is an object");
+  if (!json.is_object()) return fail("a job must be an object");
   TRY(check_members(json));
   JsonReader reader(json);
   Submission submission;
@@ -144,7 +144,7 @@ Result<SubmissionBody> parse_submission_body(std::string_view body,
                                              const SubmissionLimits& limits) {
   TRY_ASSIGN(Json json, parse_json(body));
   SubmissionBody parsed;
-  if (!json.is_object()) return fail("the body is an object: a job, or {{\"jobs\": [...]}}");
+  if (!json.is_object()) return fail("the body must be an object: a job, or {{\"jobs\": [...]}}");
   parsed.is_batch = json.contains("jobs");
   if (!parsed.is_batch) {
     TRY_ASSIGN(Submission one, submission_from_json(json, limits));
@@ -152,7 +152,7 @@ Result<SubmissionBody> parse_submission_body(std::string_view body,
     return parsed;
   }
   const Json jobs = std::move(json["jobs"]);
-  if (!jobs.is_array() || jobs.empty()) return fail("jobs is a list with at least one job");
+  if (!jobs.is_array() || jobs.empty()) return fail("jobs must be a list with at least one job");
   if (jobs.size() > limits.batch)
     return fail("{} jobs at once, at most {} are taken", jobs.size(), limits.batch);
   json.erase("jobs");

@@ -195,7 +195,7 @@ Verdict verdict_of(const JobView& job) {
 Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
                                                  const api::SubmissionLimits& limits) {
   TRY_ASSIGN(const Json json, parse_json(body));
-  if (!json.is_object()) return fail("the body is an object");
+  if (!json.is_object()) return fail("the body must be an object");
   JsonReader reader(json);
   KernelGymRequest request;
   request.task_id = reader.string("task_id");

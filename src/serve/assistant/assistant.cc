@@ -91,7 +91,7 @@ Result<std::string> Assistant::start(SearchOrder order, const std::string& owner
   if (!can_do(order) && parts_.models.empty())
     return fail("this server has no model to write with; start it with --model");
   if (!can_do(order))
-    return fail("there is no model '{}' here; order one of: {}", order.model,
+    return fail("this server has no model '{}'; choose one of: {}", order.model,
                 openai::quoted_names(parts_.models));
   TRY(check_order(order));
   order.model = order.kind == SearchKind::write ? model_of(order)->name : "";

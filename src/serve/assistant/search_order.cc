@@ -74,15 +74,16 @@ Result<SearchOrder> order_from_json(const Json& json, SearchOrder defaults) {
 }
 
 Status check_order(const SearchOrder& order) {
-  if (order.title.size() > kMostTitle) return fail("title: at most {} bytes", kMostTitle);
+  if (order.title.size() > kMostTitle) return fail("title may have at most {} bytes", kMostTitle);
   if (order.source.size() > kMostSource || order.kernel.size() > kMostSource)
     return fail("a source may have {} bytes at most", kMostSource);
-  if (order.inputs.size() > kMostCalls) return fail("inputs: at most {} calls", kMostCalls);
+  if (order.inputs.size() > kMostCalls) return fail("inputs may have at most {} calls", kMostCalls);
   for (const std::string& text : order.inputs)
-    if (text.size() > kMostCall) return fail("inputs: at most {} bytes each", kMostCall);
+    if (text.size() > kMostCall)
+      return fail("each call in inputs may have at most {} bytes", kMostCall);
   for (const std::string* text : {&order.model, &order.name, &order.init, &order.dtype})
     if (text->size() > kMostCall)
-      return fail("model, name, init and dtype: at most {} bytes each", kMostCall);
+      return fail("model, name, init and dtype may have at most {} bytes each", kMostCall);
   TRY(gym::api::check_baselines(order.baselines));
   if (order.has_calls())
     TRY_WITHIN("the module", tasks_of_order(order));

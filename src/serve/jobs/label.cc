@@ -25,7 +25,7 @@ Json object_of(const Json& label) {
 
 Result<Json> task_json(const Json& named, const Suite& suite) {
   if (named.is_object()) return named;
-  if (!named.is_string()) return fail("a label is a text or an object");
+  if (!named.is_string()) return fail("a label must be a text or an object");
   const std::string& text = named.get_ref<const std::string&>();
   if (const Task* known = suite.find(text)) {
     Json task = {{"id", known->id}, {"source", known->source}};
@@ -51,7 +51,7 @@ const Json* task_member(const Json& object) {
 }  // namespace
 
 Result<reward::RewardConfig> weights_from_json(const Json& weights) {
-  if (!weights.is_object()) return fail("weights is an object");
+  if (!weights.is_object()) return fail("weights must be an object");
   Settings settings;
   for (const auto& [name, value] : weights.items()) settings.emplace_back(name, value);
   reward::RewardConfig config;

@@ -41,15 +41,15 @@ std::optional<std::string> decoded(const std::string& value) {
 std::string header_mismatch(const Headers& headers, const Request& request,
                             const std::string& version) {
   if (header(headers, "mcp-protocol-version") != version)
-    return fmt::format("the header MCP-Protocol-Version is not '{}' as in _meta", version);
+    return fmt::format("the header MCP-Protocol-Version must be '{}', as _meta says", version);
   if (header(headers, "mcp-method") != request.method)
-    return fmt::format("the header Mcp-Method is not '{}' as in the body", request.method);
+    return fmt::format("the header Mcp-Method must be '{}', as in the body", request.method);
   if (request.method != "tools/call") return "";
   const auto named = request.params.find("name");
   const auto shown = decoded(header(headers, "mcp-name"));
   if (named == request.params.end() || !named->is_string() || !shown ||
       *shown != named->get_ref<const std::string&>())
-    return "the header Mcp-Name is not params.name";
+    return "the header Mcp-Name must be the same as params.name";
   return "";
 }
 
@@ -69,14 +69,15 @@ std::optional<RpcError> check_era(const Headers* headers, Request& request) {
   if (meta.is_object() && meta.contains("progressToken")) {
     request.progress_token = meta["progressToken"];
     if (!request.progress_token.is_string() && !request.progress_token.is_number_integer())
-      return refusal(request, kInvalidParams, "_meta.progressToken is a text or a whole number");
+      return refusal(request, kInvalidParams,
+                     "_meta.progressToken must be a text or a whole number");
   }
   if (request.era == Era::legacy) return std::nullopt;
   for (const std::string_view key : {kVersionKey, kCapabilitiesKey})
     if (!meta.is_object() || !meta.contains(key))
       return refusal(request, kInvalidParams, fmt::format("params._meta lacks '{}'", key));
   if (!meta[kVersionKey].is_string())
-    return refusal(request, kInvalidParams, fmt::format("_meta['{}'] is a text", kVersionKey));
+    return refusal(request, kInvalidParams, fmt::format("_meta['{}'] must be a text", kVersionKey));
   const std::string version = meta[kVersionKey];
   if (headers != nullptr)
     if (std::string why = header_mismatch(*headers, request, version); !why.empty())
@@ -108,7 +109,8 @@ Message parse_message(std::string_view text, const Headers* http_headers) {
   const Era era = era_of(http_headers);
   if (!json) return RpcError{.code = kParseError, .message = json.error().message, .era = era};
   if (!json->is_object())
-    return RpcError{.code = kInvalidRequest, .message = "a message is one JSON object", .era = era};
+    return RpcError{
+        .code = kInvalidRequest, .message = "a message must be one JSON object", .era = era};
   Request request;
   if (json->contains("id")) request.id = (*json)["id"];
   const bool has_id = request.id.is_string() || request.id.is_number_integer();
@@ -122,12 +124,12 @@ Message parse_message(std::string_view text, const Headers* http_headers) {
   // A response needs no answer, and this server asks for nothing.
   if (has_id && !json->contains("method")) return Notification{};
   if (!json->contains("method") || !(*json)["method"].is_string())
-    return invalid("method is a text");
+    return invalid("method must be a text");
   request.method = (*json)["method"];
   if (json->contains("params")) request.params = (*json)["params"];
-  if (!request.params.is_object()) return invalid("params is an object");
+  if (!request.params.is_object()) return invalid("params must be an object");
   if (!json->contains("id")) return Notification{request.method, request.params};
-  if (!has_id) return invalid("id is a text or a whole number");
+  if (!has_id) return invalid("id must be a text or a whole number");
   if (auto error = check_era(http_headers, request)) return *std::move(error);
   return request;
 }

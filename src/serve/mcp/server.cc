@@ -61,7 +61,7 @@ McpServer::Answer close_session(const Request& request) {
   const Json session = request.params.value("session_id", Json());
   if (!session.is_string() || session.get_ref<const std::string&>().empty())
     return RpcError{.code = kInvalidParams,
-                    .message = "params.session_id is a text that is not empty",
+                    .message = "params.session_id must be a text that is not empty",
                     .id = request.id};
   return result_message(request, {{"session_id", session}, {"closed", true}});
 }
@@ -148,9 +148,10 @@ McpServer::Answer McpServer::call_tool(const Request& request,
                     .era = request.era};
   };
   const auto name = request.params.find("name");
-  if (name == request.params.end() || !name->is_string()) return invalid("params.name is a text");
+  if (name == request.params.end() || !name->is_string())
+    return invalid("params.name must be a text");
   const Json arguments = request.params.value("arguments", Json::object());
-  if (!arguments.is_object()) return invalid("params.arguments is an object");
+  if (!arguments.is_object()) return invalid("params.arguments must be an object");
   ToolStart start = tools_.start(*name, arguments);
   if (const auto* result = std::get_if<ToolResult>(&start))
     return result_message(request, result_of(*result));

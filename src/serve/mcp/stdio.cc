@@ -122,7 +122,7 @@ class Session {
     if (is_too_long_)
       output_.send(error_message(
           {.code = kInvalidRequest,
-           .message = fmt::format("a message has at most {} bytes", config_.line_bytes)}));
+           .message = fmt::format("a message may have at most {} bytes", config_.line_bytes)}));
     else if (line_.find_first_not_of(" \t\r") != std::string::npos)
       answer(line_);
     line_.clear();

@@ -148,7 +148,7 @@ Result<ToolStart> Tools::list_tasks(const Json& arguments) const {
   const std::int64_t limit = reader.integer("limit", 50);
   TRY(reader.status());
   if (limit < 1 || limit > static_cast<std::int64_t>(kMostListed))
-    return fail("limit lies between 1 and {}", kMostListed);
+    return fail("limit must lie between 1 and {}", kMostListed);
   if (!after.empty() && suite_.find(after) == nullptr)
     return fail("after: there is no task '{}'", text::one_line(after, kMostListed));
   Json tasks = Json::array();

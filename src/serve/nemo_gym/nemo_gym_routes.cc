@@ -35,7 +35,7 @@ HttpReply verify(const RouteContext& context, const Suite& suite, const HttpCall
   auto row = parse_json(call.body);
   if (!row) return error_reply(422, "bad_request", row.error().message);
   if (!row->is_object() || !row->contains("response"))
-    return error_reply(422, "bad_request", "the body is a row of a data set, with `response`");
+    return error_reply(422, "bad_request", "the body must be a row of a data set, with `response`");
   auto text = response_text((*row)["response"]);
   if (!text) return error_reply(422, "bad_request", text.error().message);
   const Completion completion{.text = *std::move(text), .label = label_of(*row)};
@@ -60,7 +60,7 @@ HttpReply aggregate(const HttpCall& call) {
   const auto body = parse_json(call.body);
   if (!body) return error_reply(422, "bad_request", body.error().message);
   if (!body->is_object() || !body->contains("verify_responses"))
-    return error_reply(422, "bad_request", "the body is an object with `verify_responses`");
+    return error_reply(422, "bad_request", "the body must be an object with `verify_responses`");
   const auto metrics = aggregate_metrics((*body)["verify_responses"]);
   return metrics ? json_reply(200, *metrics)
                  : error_reply(422, "bad_request", metrics.error().message);
@@ -99,7 +99,7 @@ Json figures_of(const Samples& samples) {
 
 Result<std::string> response_text(const Json& response) {
   if (!response.is_object() || !response.contains("output") || !response["output"].is_array())
-    return fail("response.output is a list");
+    return fail("response.output must be a list");
   std::string text;
   for (const Json& item : response["output"]) {
     if (!item.is_object() || item.value("type", Json()) != "message" ||
@@ -117,7 +117,7 @@ Result<std::string> response_text(const Json& response) {
 }
 
 Result<Json> aggregate_metrics(const Json& responses) {
-  if (!responses.is_array()) return fail("verify_responses is a list");
+  if (!responses.is_array()) return fail("verify_responses must be a list");
   if (responses.size() > kMostResponses)
     return fail("verify_responses has {} items, at most {} are taken", responses.size(),
                 kMostResponses);

@@ -59,7 +59,7 @@ KernelEnvironment::KernelEnvironment(const EnvironmentContext& context,
     : context_(context), submitter_(std::move(submitter)), number_(number) {}
 
 OrError<Json> KernelEnvironment::reset(const Json& options) {
-  if (!options.is_object()) return wrong("the options of a reset are an object");
+  if (!options.is_object()) return wrong("the options of a reset must be an object");
   cancel_step();
   JsonReader reader(options);
   const std::string problem = reader.string("problem_id", "");
@@ -70,9 +70,9 @@ OrError<Json> KernelEnvironment::reset(const Json& options) {
   const Pay pay = reader.enumerated("reward", std::optional(Pay::tritonsmith));
   if (const auto read = reader.status(); !read) return wrong(read.error().message);
   if (turns < 1 || turns > kMostTurns)
-    return wrong(fmt::format("max_turns lies between 1 and {}", kMostTurns));
+    return wrong(fmt::format("max_turns must lie between 1 and {}", kMostTurns));
   if (!(seconds > 0 && seconds <= kLongestStepSeconds))
-    return wrong(fmt::format("step_seconds is positive and at most {}", kLongestStepSeconds));
+    return wrong(fmt::format("step_seconds must be positive, and at most {}", kLongestStepSeconds));
   Json label = options;
   if (!problem.empty()) {
     const Task* task = task_named(context_.suite, problem);
@@ -105,20 +105,20 @@ OrError<Json> KernelEnvironment::reset(const Json& options) {
 OrError<std::optional<Json>> KernelEnvironment::begin_step(const Json& action,
                                                            std::optional<double> seconds) {
   if (!task_) return failed("reset the environment first");
-  if (!action.is_object()) return wrong("an action is an object with `code`, or `completion`");
+  if (!action.is_object()) return wrong("an action must be an object with `code` or `completion`");
   if (seconds && !(*seconds > 0 && *seconds <= kLongestStepSeconds))
-    return wrong(fmt::format("timeout_s is positive and at most {}", kLongestStepSeconds));
+    return wrong(fmt::format("timeout_s must be positive, and at most {}", kLongestStepSeconds));
   step_limit_ = seconds.value_or(step_seconds_);
   JsonReader reader(action);
   const std::string code = reader.string("code", ""), text = reader.string("completion", "");
   if (const auto read = reader.status(); !read) return wrong(read.error().message);
   if (reader.has("code") == reader.has("completion"))
-    return wrong("an action has `code`, a kernel, or `completion`, a text with one");
+    return wrong("an action must have `code` (a kernel) or `completion` (a text with a kernel)");
   is_bare_ = reader.has("code");
   kernel_ = is_bare_ ? Kernel{.source = code} : text::extract_kernel(text);
   const std::size_t longest = context_.context.limits.source_bytes;
   if (kernel_.source.size() > longest)
-    return wrong(fmt::format("a kernel has at most {} bytes", longest));
+    return wrong(fmt::format("a kernel may have at most {} bytes", longest));
   const gym::api::JudgeJob& job = task_->submission.job;
   if (kernel_.source.empty()) {
     auto ended = end_step(gym::api::missing_kernel_verdict(job.task, kernel_, job.policy));

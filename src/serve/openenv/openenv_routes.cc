@@ -93,7 +93,7 @@ Result<StepRequest> step_request(const std::string& text) {
   constexpr std::size_t longest_id = 255;  // OpenEnv's
   auto body = parse_json(text);
   if (!body || !body->is_object() || !body->contains("action"))
-    return fail("the body is an object with `action`");
+    return fail("the body must be an object with `action`");
   for (const char* name : {"episode_id", "request_id", "timeout_s"})
     if (body->contains(name) && (*body)[name].is_null()) body->erase(name);
   JsonReader reader(*body);
@@ -104,7 +104,7 @@ Result<StepRequest> step_request(const std::string& text) {
   TRY(reader.status());
   const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
   if (request.id.size() > longest_id || !std::ranges::all_of(request.id, is_visible))
-    return fail("request_id has at most {} visible characters of ASCII", longest_id);
+    return fail("request_id may have at most {} characters, all of them visible ASCII", longest_id);
   return request;
 }
 

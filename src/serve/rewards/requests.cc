@@ -13,10 +13,10 @@ Result<std::string> after_prompt(const std::string& query, const std::string& pr
 }
 
 Result<std::vector<std::string>> texts(const Json& body, const char* name) {
-  if (!body.contains(name) || !body[name].is_array()) return fail("{} is a list", name);
+  if (!body.contains(name) || !body[name].is_array()) return fail("{} must be a list", name);
   std::vector<std::string> texts;
   for (const Json& item : body[name]) {
-    if (!item.is_string()) return fail("{}[{}] is no text", name, texts.size());
+    if (!item.is_string()) return fail("{}[{}] must be a text", name, texts.size());
     texts.push_back(item.get<std::string>());
   }
   return texts;
@@ -26,11 +26,11 @@ Result<std::vector<std::string>> texts(const Json& body, const char* name) {
 
 Result<std::vector<Completion>> completions_of_openrlhf(std::string_view body) {
   TRY_ASSIGN(const Json json, parse_json(body));
-  if (!json.is_object()) return fail("the body is an object with query, prompts and labels");
+  if (!json.is_object()) return fail("the body must be an object with query, prompts and labels");
   TRY_ASSIGN(const auto queries, texts(json, "query"));
   TRY_ASSIGN(const auto prompts, texts(json, "prompts"));
   if (!json.contains("labels") || !json["labels"].is_array())
-    return fail("labels is a list: it says which task each query is about");
+    return fail("labels must be a list: it says which task each query is about");
   const Json& labels = json["labels"];
   if (prompts.size() != queries.size() || labels.size() != queries.size())
     return fail("query, prompts and labels have {}, {} and {} items", queries.size(),
@@ -48,7 +48,7 @@ Result<std::vector<Completion>> completions_of_openrlhf(std::string_view body) {
 
 Result<Completion> completion_of_slime(std::string_view body) {
   TRY_ASSIGN(const Json json, parse_json(body));
-  if (!json.is_object()) return fail("the body is an object with prompt, response and label");
+  if (!json.is_object()) return fail("the body must be an object with prompt, response and label");
   JsonReader reader(json);
   const std::string response = reader.string("response");
   TRY(reader.status());

@@ -39,7 +39,7 @@ TEST(SeveralModels, AreServedEachWithItsSearch) {
   }
   EXPECT_EQ(server.post("/api/searches", {{"source", kModule}, {"model", "huge"}},
                         400)["error"]["message"],
-            "there is no model 'huge' here; order one of: 'large', 'small'");
+            "this server has no model 'huge'; choose one of: 'large', 'small'");
   EXPECT_EQ(
       server.post("/v1/chat/completions", chat("huge-verified", kModule), 404)["error"]["message"],
       "/v1/chat/completions has no model 'huge-verified'; it has 'large', 'small', and each "

@@ -128,8 +128,9 @@ struct WebServer::Library {
                        .message = "requests from pages of other origins are refused"};
     if (request.has_header("Content-Length") &&
         request.get_header_value<std::uint64_t>("Content-Length") > config.body_bytes)
-      return CallError{.status = 413,
-                       .message = fmt::format("a body has at most {} bytes", config.body_bytes)};
+      return CallError{
+          .status = 413,
+          .message = fmt::format("a body may have at most {} bytes", config.body_bytes)};
     return std::nullopt;
   }
 

@@ -198,7 +198,7 @@ struct HttpServer::Library {
       return error_reply(415, "encoded_body", "send the body as it is");
     if (request.get_header_value<std::uint64_t>("Content-Length") > config.body_bytes)
       return error_reply(413, "too_large",
-                         fmt::format("a body has at most {} bytes", config.body_bytes));
+                         fmt::format("a body may have at most {} bytes", config.body_bytes));
     return std::nullopt;
   }
 
