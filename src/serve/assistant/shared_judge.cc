@@ -1,6 +1,7 @@
 #include "serve/assistant/shared_judge.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tritonsmith::serve::assistant {
@@ -112,8 +113,10 @@ void SharedJudge::break_down(const Error& error) {
 JudgeClient::JudgeClient(SharedJudge& judge)
     : judge_(judge), mailbox_(std::make_shared<SharedJudge::Mailbox>()) {}
 
+// The latest jobs go first: the judge has the earliest ones, and one of these that ended would make room for a
+// job that is cancelled next.
 JudgeClient::~JudgeClient() {
-  while (!waiting_.empty()) cancel(*waiting_.begin());
+  while (!waiting_.empty()) cancel(*std::prev(waiting_.end()));
 }
 
 // A failure of the judge comes out of next().
