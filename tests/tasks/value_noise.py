@@ -9,7 +9,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(96, 96), torch.rand(96, 96)]
+    return [torch.rand(40, 48), torch.rand(40, 48)]
 
 
 def get_init_inputs():

@@ -101,6 +101,7 @@ std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t eleme
   const double wanted = wanted_[output].values.const_data_ptr<double>()[element];
   if (std::isfinite(now)) range = {std::min(range.first, now), std::max(range.second, now)};
   if (now == wanted || (std::isnan(now) && std::isnan(wanted))) return now;
+  if (!std::isfinite(range.first) || !std::isfinite(range.second)) return std::nullopt;
   // Of thousands of elements, some lie beyond all values of a few dozen runs.
   constexpr double share = 0.25;
   const double beside = is_fine_ ? share * (range.second - range.first) : 0;

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tritonsmith::gym::trial {
 namespace {
 
@@ -71,6 +73,16 @@ TEST(JumpSearch, AllowsSomewhatMoreThanTheRangeWhereRoundingsAreFine) {
     EXPECT_TRUE(coarse.adopted().empty());
     EXPECT_EQ(fine.adopted().empty(), wanted > 2.5) << wanted;
   }
+}
+
+TEST(JumpSearch, AdoptsNoNumberWhereTheReferenceHasNone) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), tolerance = 1e-3;
+  for (const double first : {nan, std::numeric_limits<double>::infinity()})
+    for (const bool is_fine : {false, true}) {
+      JumpSearch search({at_elements({0}, tolerance)}, {at_elements({first}, tolerance)}, is_fine);
+      add(search, at_elements({first}, tolerance), kLeastJumpRounds);
+      EXPECT_TRUE(search.adopted().empty());
+    }
 }
 
 // [a, a] is no order of a and b, though both [a, b] and [b, a] are.

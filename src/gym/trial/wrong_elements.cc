@@ -65,7 +65,8 @@ bool loses_digits(const at::Tensor& expected, const at::Tensor& exact,
       (in_float64 - expected)
           .abs()
           .gt((in_float64.abs() + allowed.unit) * (share * allowed.tolerance));
-  const bool loses = is_far.sum().item<std::int64_t>() >= expected.numel() / kOneIn;
+  const bool loses =
+      is_far.sum().item<std::int64_t>() >= std::max<std::int64_t>(1, expected.numel() / kOneIn);
   in_float64.zero_();
   return loses;
 }

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tritonsmith::gym::trial {
 namespace {
 
@@ -40,6 +42,8 @@ TEST(FewWrongElements, NamesManyOnlyWhereTheReferenceLosesDigits) {
   ASSERT_EQ(many.size(), 1U);
   EXPECT_TRUE(many[0].is_many);
   EXPECT_TRUE(many[0].loses_digits);
+  const at::Tensor none = at::full({7}, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_TRUE(few_wrong_elements({at::zeros({7})}, {none}, {}, {none.to(at::kDouble)}).empty());
   const auto few = few_wrong_elements({rough + rough.lt(1e-2)}, {rough}, {}, {exact});
   ASSERT_EQ(few.size(), 1U);
   EXPECT_FALSE(few[0].is_many);
