@@ -64,7 +64,7 @@ std::vector<trial::ElementValues> jumps_on(
                                         : trial::flat_outputs(sides.trial.task().outputs, exact);
   const auto wrong =
       trial::few_wrong_elements(trial::flat_outputs(sides.candidate.plan().outputs, tensors),
-                                outputs(), trial::comparison_of(sides.trial), in_float64);
+                                outputs(), trial::comparison_of(sides.trial));
   if (wrong.empty()) return {};
   const auto first = trial::values_at(wrong, outputs());
   if (auto confirmed = trial::confirmed_by_exact(wrong, first, trial::values_at(wrong, in_float64));

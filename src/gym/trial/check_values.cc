@@ -109,7 +109,7 @@ void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
                candidate = flat_outputs(config.candidate.outputs, sides.candidate.tensors());
     const auto exact = exact_table.empty() ? std::vector<at::Tensor>()
                                            : flat_outputs(sides.task().outputs, exact_table);
-    result.few_wrong = few_wrong_elements(candidate, reference, how, exact);
+    result.few_wrong = few_wrong_elements(candidate, reference, how);
     result.expected_there = values_at(result.few_wrong, reference);
     if (exact.empty()) return;
     result.exact_there = values_at(result.few_wrong, exact);

@@ -17,10 +17,6 @@ struct ElementValues {
   at::Tensor values;       // float64 on the CPU
   // A value v may be off by tolerance * (|v| + unit). Both are 0 where values must be equal.
   double tolerance = 0, unit = 0;
-  // More elements than a few are wrong.
-  bool is_many = false;
-  // The reference's own rounding comes near to the tolerance at many elements of the output.
-  bool loses_digits = false;
 
   double allowed(double value) const { return tolerance * (std::abs(value) + unit); }
 };

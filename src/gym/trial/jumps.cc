@@ -16,10 +16,6 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-bool are_many(const std::vector<ElementValues>& wrong) {
-  return std::ranges::any_of(wrong, &ElementValues::is_many);
-}
-
 // Says whether the call makes one product or sum of an input and a number.
 bool is_exact_step(const plan::AtenCall& call, const std::set<int>& inputs) {
   using plan::operators::Trait;
@@ -61,9 +57,8 @@ bool rounding_may_decide(const TrialConfig& config) {
          !(asks_truths && config.kind != Perturbation::plain) && !jumps_exactly(config.task);
 }
 
-JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first,
-                       bool is_fine)
-    : is_fine_(is_fine), wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
+JumpSearch::JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first)
+    : wanted_(std::move(wanted)), first_(std::move(first)), best_(first_) {
   for (ElementValues& each : best_) each.values = each.values.clone();
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> rows;
   for (std::size_t k = 0; k < wanted_.size() && k < first_.size(); ++k) {
@@ -102,10 +97,7 @@ std::optional<double> JumpSearch::in_range(std::size_t output, std::size_t eleme
   if (std::isfinite(now)) range = {std::min(range.first, now), std::max(range.second, now)};
   if (now == wanted || (std::isnan(now) && std::isnan(wanted))) return now;
   if (!std::isfinite(range.first) || !std::isfinite(range.second)) return std::nullopt;
-  // Of thousands of elements, some lie beyond all values of a few dozen runs.
-  constexpr double share = 0.25;
-  const double beside = is_fine_ ? share * (range.second - range.first) : 0;
-  const double nearest = std::clamp(wanted, range.first - beside, range.second + beside);
+  const double nearest = std::clamp(wanted, range.first, range.second);
   const bool is_near = std::abs(wanted - nearest) <= wanted_[output].allowed(wanted) / 2;
   return is_near ? std::optional(nearest) : std::nullopt;
 }
@@ -167,15 +159,13 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
   if (wanted.empty()) return {};
   try {
     for (const bool is_fine : {false, true}) {
-      if (!is_fine && are_many(wanted)) continue;
-      JumpSearch search(wanted, first, is_fine);
+      JumpSearch search(wanted, first);
       for (int round = 0; round < kJumpRounds && !search.is_over(); ++round) {
         const auto values = ask(jump_nudge(round, is_fine));
         if (!values) return {};
         search.add(*values);
       }
-      if (auto adopted = search.adopted(); !adopted.empty()) return adopted;
-      if (!search.is_noise() && !std::ranges::any_of(wanted, &ElementValues::loses_digits)) break;
+      if (!search.is_noise()) return search.adopted();
     }
   } catch (const c10::OutOfMemoryError&) {
   }
@@ -185,7 +175,7 @@ std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted
 std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
                                               const std::vector<ElementValues>& first,
                                               const std::vector<ElementValues>& exact) {
-  if (wanted.empty() || exact.empty() || are_many(wanted)) return {};
+  if (wanted.empty() || exact.empty()) return {};
   JumpSearch search(wanted, first);
   search.add(exact);
   return search.adopted();

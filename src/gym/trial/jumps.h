@@ -2,8 +2,7 @@
 // becomes the next one if the number before it crosses a half, and the last bit of that number may decide
 // this. A right kernel that rounds otherwise gets the other code. So where few elements are wrong, the
 // referee asks which other values the reference itself has there. It runs the reference again with other
-// roundings, and *adopts* a value that comes out: it expects that value. A reference that loses digits, as
-// sin(1000 * x) does, may decide so at many elements. The referee's one thread calls this.
+// roundings, and *adopts* a value that comes out: it expects that value. The referee's one thread calls this.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +31,12 @@ bool rounding_may_decide(const TrialConfig& config);
 
 // Collects which values the reference has at wrong elements. A wrong floating number must lie in the range of
 // the values that the reference has there, or at most half of the tolerance beside it, because a sum of codes
-// has many values if several of its codes jump. The range is half as wide again if roundings are fine. All
-// wrong whole numbers of one row, in all outputs of as many rows, must be the reference's in the same run. If
+// has many values if several of its codes jump. All wrong whole numbers of one row, in all outputs of as many rows, must be the reference's in the same run. If
 // one of them takes a third value, it is noise, as a count of many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
-  JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first,
-             bool is_fine = false);
+  JumpSearch(std::vector<ElementValues> wanted, std::vector<ElementValues> first);
   // Takes the reference's values under one nudge. Ignores others than those of the same elements.
   void add(const std::vector<ElementValues>& values);
   bool is_over() const;
@@ -54,7 +51,6 @@ class JumpSearch {
                                  std::pair<double, double>& range);
   void adopt_rows();
 
-  bool is_fine_;
   std::vector<ElementValues> wanted_, first_, best_;
   std::vector<Groups>
       groups_;  // by output and element: a row of whole numbers, or one floating element
@@ -71,14 +67,13 @@ class JumpSearch {
 // reference does not run there, and nothing if the search must end.
 using AskReference = std::function<std::optional<std::vector<ElementValues>>(const Nudge& nudge)>;
 // Searches as JumpSearch does, and returns what it adopts. Where memory runs out, that is nothing. Roundings
-// are coarse at first. They are fine if the coarse ones show noise, if the reference loses digits, or if many
-// elements are wrong.
+// are coarse at first, and fine if the coarse ones show noise.
 std::vector<ElementValues> search_jumps(const std::vector<ElementValues>& wanted,
                                         const std::vector<ElementValues>& first,
                                         const AskReference& ask);
 
 // Returns the values to adopt where the reference in float64 excuses the candidate's, by the rules of
-// JumpSearch. Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong, or many.
+// JumpSearch. Such a candidate is more exact than PyTorch. Returns nothing if another element is wrong.
 std::vector<ElementValues> confirmed_by_exact(const std::vector<ElementValues>& wanted,
                                               const std::vector<ElementValues>& first,
                                               const std::vector<ElementValues>& exact);

@@ -14,8 +14,8 @@ namespace {
 // One element in so many may be wrong. More of them are no accident. One code that jumps moves a whole row of
 // sums, so more of these may.
 constexpr std::int64_t kOneWholeNumberIn = 64, kOneIn = 16;
-// No search holds more elements than these. More are asked where the reference itself loses digits.
-constexpr std::int64_t kMostAsked = 1 << 16, kMostWhereDigitsAreLost = 1 << 22;
+// No search holds more elements than this.
+constexpr std::int64_t kMostAsked = 1 << 16;
 
 bool is_comparable(const at::Tensor& got, const at::Tensor& expected) {
   constexpr double exact_in_doubles = 9007199254740992;  // 2^53
@@ -55,22 +55,6 @@ at::Tensor wrong_mask(const at::Tensor& got, const at::Tensor& expected,
   return near.logical_and_(expected.isfinite()).logical_or_(same).logical_not();
 }
 
-// Says whether the reference's own rounding reaches a quarter of the tolerance at one element in 16.
-bool loses_digits(const at::Tensor& expected, const at::Tensor& exact,
-                  const ElementValues& allowed) {
-  constexpr double share = 0.25;
-  if (!exact.defined() || exact.numel() != expected.numel() || exact.is_complex()) return false;
-  const at::Tensor in_float64 = as_numbers(exact);
-  const at::Tensor is_far =
-      (in_float64 - expected)
-          .abs()
-          .gt((in_float64.abs() + allowed.unit) * (share * allowed.tolerance));
-  const bool loses =
-      is_far.sum().item<std::int64_t>() >= std::max<std::int64_t>(1, expected.numel() / kOneIn);
-  in_float64.zero_();
-  return loses;
-}
-
 }  // namespace
 
 std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
@@ -84,8 +68,7 @@ std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
 
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
-                                              const compare::CompareOptions& how,
-                                              const std::vector<at::Tensor>& exact) {
+                                              const compare::CompareOptions& how) {
   if (candidate.size() != reference.size()) return {};
   std::vector<ElementValues> few;
   std::int64_t all = 0;
@@ -102,11 +85,8 @@ std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& can
     const std::int64_t count = wrong.elements.numel();
     all += count;
     const std::int64_t one_in = wrong.tolerance == 0 ? kOneWholeNumberIn : kOneIn;
-    wrong.is_many = count > wrong.numel / one_in || all > kMostAsked;
-    wrong.loses_digits = count > 0 && wrong.tolerance > 0 && k < exact.size() &&
-                         loses_digits(expected, exact[k], wrong);
     expected.zero_();  // nothing expected stays in memory that a candidate may get
-    if (wrong.is_many && (!wrong.loses_digits || all > kMostWhereDigitsAreLost)) return {};
+    if (count > wrong.numel / one_in || all > kMostAsked) return {};
     if (count == 0) continue;
     wrong.values = got.index_select(0, wrong.elements.to(got.device())).cpu();
     few.push_back(std::move(wrong));

@@ -15,14 +15,12 @@ std::vector<at::Tensor> flat_outputs(const plan::Value& outputs,
                                      const tensors::TensorTable& tensors);
 
 // Returns the wrong elements with the candidate's values. Returns nothing if there are none, or more than
-// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. More
-// floating numbers may be wrong, and up to 4 million, where the reference is off the exact result by a
-// quarter of the tolerance at one element in 16. Returns nothing either if the outputs have other types or
-// shapes, or hold complex numbers or whole numbers beyond 2^53. exact: the outputs in float64, or empty.
+// 65,536. Of an output, at most one whole number in 64, or one floating number in 16, may be wrong. Returns
+// nothing either if the outputs have other types or shapes, or hold complex numbers or whole numbers beyond
+// 2^53.
 std::vector<ElementValues> few_wrong_elements(const std::vector<at::Tensor>& candidate,
                                               const std::vector<at::Tensor>& reference,
-                                              const compare::CompareOptions& how,
-                                              const std::vector<at::Tensor>& exact = {});
+                                              const compare::CompareOptions& how);
 
 // Returns the values of the same elements in other outputs, or nothing if these have another size.
 std::vector<ElementValues> values_at(const std::vector<ElementValues>& elements,
