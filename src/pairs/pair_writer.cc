@@ -76,7 +76,10 @@ void PairWriter::write(std::string source, Done done) {
   // first guest is to blame.
   write_in(true, source, [this, source, done = std::move(done)](WrittenPair pair) mutable {
     const bool again = pair.kernel.empty() && !pair.is_fault;
-    again ? write_in(false, std::move(source), std::move(done)) : done(std::move(pair));
+    if (again)
+      write_in(false, std::move(source), std::move(done));
+    else
+      done(std::move(pair));
   });
 }
 

@@ -60,16 +60,17 @@ std::vector<trial::ElementValues> jumps_on(
   const auto outputs = [&] {
     return trial::flat_outputs(sides.trial.task().outputs, sides.reference.replay().tensors());
   };
-  const auto in_float64 = exact.empty() ? std::vector<at::Tensor>()
-                                        : trial::flat_outputs(sides.trial.task().outputs, exact);
   const auto wrong =
       trial::few_wrong_elements(trial::flat_outputs(sides.candidate.plan().outputs, tensors),
                                 outputs(), trial::comparison_of(sides.trial));
   if (wrong.empty()) return {};
   const auto first = trial::values_at(wrong, outputs());
-  if (auto confirmed = trial::confirmed_by_exact(wrong, first, trial::values_at(wrong, in_float64));
-      !confirmed.empty())
-    return confirmed;
+  if (!exact.empty()) {
+    const auto in_float64 =
+        trial::values_at(wrong, trial::flat_outputs(sides.trial.task().outputs, exact));
+    if (auto confirmed = trial::confirmed_by_exact(wrong, first, in_float64); !confirmed.empty())
+      return confirmed;
+  }
   if (!trial::rounding_may_decide(sides.trial.config)) return {};
   return trial::search_jumps(
       wrong, first,

@@ -107,11 +107,10 @@ void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
   try {
     const auto reference = flat_outputs(sides.task().outputs, sides.reference.tensors()),
                candidate = flat_outputs(config.candidate.outputs, sides.candidate.tensors());
-    const auto exact = exact_table.empty() ? std::vector<at::Tensor>()
-                                           : flat_outputs(sides.task().outputs, exact_table);
     result.few_wrong = few_wrong_elements(candidate, reference, how);
     result.expected_there = values_at(result.few_wrong, reference);
-    if (exact.empty()) return;
+    if (exact_table.empty()) return;
+    const auto exact = flat_outputs(sides.task().outputs, exact_table);
     result.exact_there = values_at(result.few_wrong, exact);
     const std::int64_t wrong = different_elements(candidate, reference);
     result.is_undecided = wrong > 0 && wrong <= times * different_elements(exact, reference);

@@ -167,13 +167,6 @@ def functions_of(names):
                 yield inner
 
 
-def codes_of(code):
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from codes_of(constant)
-
-
 def inner_codes(code):
     return [each for each in code.co_consts if isinstance(each, types.CodeType)]
 

@@ -11,7 +11,8 @@ import warnings
 sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "testing")]
 
 from captures import capture_candidate  # noqa: E402
-from tritonsmith_guest.decisions import Saved, codes_of, marked_by_plain, marked_code  # noqa: E402
+from tritonsmith_guest.decisions import Saved, marked_by_plain, marked_code  # noqa: E402
+from tritonsmith_guest.usual_names import codes_in  # noqa: E402
 
 CANDIDATE = """
 import collections, itertools, random, time, zlib
@@ -189,7 +190,7 @@ class MarkedCode(unittest.TestCase):
                     results.append((f"{type(error).__name__}: {error}", calls))
             self.assertEqual(*results, source)
             pairs = marked_by_plain(plain, marked)
-            self.assertEqual(set(pairs), set(codes_of(plain)), source)
+            self.assertEqual(set(pairs), set(codes_in(plain)), source)
             for one, other in pairs.items():
                 self.assertEqual((one.co_name, one.co_freevars, one.co_firstlineno), (other.co_name, other.co_freevars, other.co_firstlineno), source)
         self.assertGreater(compared, 200)
