@@ -226,8 +226,10 @@ TEST(ChangeableWeights, ThoseOfAGeneratorAreToldFromOthers) {
   EXPECT_EQ(Shifts("aten::arange").changeable().given, std::set<int>{0});
 }
 
-at::Tensor changed(const std::string& op, at::Tensor weight, trial::Perturbation kind) {
+at::Tensor changed(const std::string& op, at::Tensor weight, trial::Perturbation kind,
+                   plan::ParameterKind as = plan::ParameterKind::parameter) {
   Shifts shifts(op);
+  shifts.task.plan().parameters[0].kind = shifts.candidate.plan().parameters[0].kind = as;
   shifts.ours = {weight.clone()};
   shifts.theirs = {weight.clone()};
   Rng rng(1, "weights", 0);
@@ -262,12 +264,21 @@ TEST(ChangeableWeights, WhatIsFarFromNothingIsReplacedOnce) {
   }
 }
 
-TEST(ChangeableWeights, WhatIsDrawnOfOneSignMeetsTheOther) {
+TEST(ChangeableWeights, AParameterDrawnOfOneSignMeetsTheOther) {
   const at::Tensor positive = at::linspace(1, 2, language::kLength);
   const at::Tensor mixed = changed("aten::rand", positive, trial::Perturbation::sparse);
   EXPECT_LT(mixed.min().item<float>(), 0);
   EXPECT_GT(mixed.max().item<float>(), 0);
   EXPECT_GT(changed("aten::rand", positive, trial::Perturbation::scaled).min().item<float>(), 0);
+}
+
+// Nothing trains it, and a kernel may divide by it where its sign decides.
+TEST(ChangeableWeights, ABufferDrawnOfOneSignKeepsIt) {
+  const at::Tensor positive = at::linspace(1, 2, language::kLength);
+  const at::Tensor now =
+      changed("aten::rand", positive, trial::Perturbation::sparse, plan::ParameterKind::buffer);
+  EXPECT_GT(now.min().item<float>(), 0);
+  EXPECT_FALSE(at::equal(now, positive));
 }
 
 // A table with zeros above its diagonal, say, or one of unit norm.

@@ -283,9 +283,13 @@ void change_listed(at::Tensor& tensor, std::uint64_t seed) {
   }
 }
 
+// Small negative numbers round to -0. A sort by bits orders it before 0, and PyTorch's does not.
+void give_zeros_one_sign(at::Tensor& tensor) { tensor.add_(0.0); }
+
 void make_ties(at::Tensor& tensor, const pattern::Ties& ties) {
   constexpr std::size_t most = 8;
   tensor.mul_(2 * ties.scale).round_().div_(2 * ties.scale);
+  give_zeros_one_sign(tensor);
   const std::size_t count = std::min(most, ties.numbers.size());
   for (std::size_t k = 0; k < count; ++k)
     if (tensors::is_finite_in(tensor.scalar_type(), ties.numbers[k]))
@@ -304,6 +308,7 @@ void round_to_grid(at::Tensor& tensor, const pattern::Grid& grid) {
 // The largest size of each group of elements becomes one number.
 void make_scaled_ties(at::Tensor& tensor, const pattern::ScaledTies& ties, std::uint64_t seed) {
   tensor.mul_(2).round_().div_(2).clamp_(-ties.largest, ties.largest);
+  give_zeros_one_sign(tensor);
   at::Tensor shaped = tensor.view(ties.shape);
   if (shaped.dim() == 0) return;
   const std::int64_t dim = at::maybe_wrap_dim(ties.dim, shaped.dim());

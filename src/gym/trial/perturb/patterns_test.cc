@@ -276,6 +276,8 @@ TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
   const at::Tensor given = (now - 0.3).abs().lt(1e-6);
   EXPECT_GT(given.sum().item<std::int64_t>(), 20);
   EXPECT_TRUE(given.logical_or((now * 8).eq((now * 8).round())).all().item<bool>());
+  EXPECT_TRUE(now.eq(0).any().item<bool>());
+  EXPECT_FALSE(at::signbit(now).logical_and_(now.eq(0)).any().item<bool>());
 }
 
 // Draws of few digits make equal numbers, and stay within their bounds.
@@ -329,6 +331,7 @@ TEST(Pattern, TheLargestSizeOfEachGroupIsTheNumber) {
       EXPECT_TRUE(scale.eq(1).all().item<bool>());
       EXPECT_TRUE((groups / scale * 2).frac().eq(0).all().item<bool>());
       EXPECT_TRUE(groups.frac().ne(0).any().item<bool>());
+      EXPECT_FALSE(at::signbit(groups).logical_and_(groups.eq(0)).any().item<bool>());
     }
 }
 

@@ -117,11 +117,13 @@ void make_heavy(at::Tensor& tensor, Rng& rng) {
   make_few_large(tensor, 16, rng);
 }
 
-void change_drawn(at::Tensor& tensor, Perturbation kind, WeightChange change, Rng& rng) {
+// Training gives a parameter either sign. A buffer keeps its sign, for it may hold scales or penalties.
+void change_drawn(at::Tensor& tensor, Perturbation kind, WeightChange change, bool is_parameter,
+                  Rng& rng) {
   if (change == WeightChange::heavy) make_heavy(tensor, rng);
   if (change != WeightChange::strong) return;
   make_count(tensor);
-  if (kind == Perturbation::sparse) mix_signs(tensor, rng);
+  if (kind == Perturbation::sparse && is_parameter) mix_signs(tensor, rng);
   break_structure(tensor, rng);
   if (kind == Perturbation::sparse) make_few_large(tensor, 64, rng);
 }
@@ -161,7 +163,7 @@ void change_weights(const plan::Plan& task, const ChangeableWeights& changeable,
       if (change == WeightChange::strong && kind == Perturbation::sparse)
         make_few_small(tensor, noise);
     } else if (changeable.drawn.contains(parameter.tensor)) {
-      change_drawn(tensor, kind, change, noise);
+      change_drawn(tensor, kind, change, parameter.kind == plan::ParameterKind::parameter, noise);
     }
   }
 }
