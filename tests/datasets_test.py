@@ -162,7 +162,10 @@ class Datasets(unittest.TestCase):
         examples, _ = self.imported(path, command="examples")
         for layout, columns in (("messages", {"messages"}), ("prompt-completion", {"prompt", "completion"}),
                                 ("alpaca", {"instruction", "input", "output"}),
-                                ("kernelbook", {"python_code", "triton_code", "licenses", "stars"})):
+                                ("kernelbook", {"python_code", "triton_code", "licenses", "stars"}),
+                                ("coldstart", {"messages", "uuid", "entry_point", "repo_name", "module_name", "final_speedup", "num_rounds",
+                                               "original_python_code", "best_round", "conversion_mode", "enable_thinking"}),
+                                ("kernel-smith", {"_id", "messages"}), ("kernelllm", {"prompt", "completion"})):
             out = self.folder / f"{layout}.parquet"
             self.run_program("examples", "export", self.folder / "out.jsonl", "--layout", layout, "--out", out)
             table = pq.read_table(out)
@@ -170,6 +173,11 @@ class Datasets(unittest.TestCase):
             self.assertLessEqual(columns, set(table.column_names))
         self.assertEqual(pq.read_table(self.folder / "messages.parquet").schema.field("messages").type,
                          pa.list_(pa.field("element", pa.struct([("content", pa.string()), ("role", pa.string())]))))
+        rounds = pq.read_table(self.folder / "coldstart.parquet")
+        self.assertEqual(rounds.schema.field("uuid").type, pa.int64())
+        self.assertEqual(rounds.schema.field("enable_thinking").type, pa.bool_())
+        best, _ = self.imported(self.folder / "coldstart.parquet", "--turns", "best", command="examples")
+        self.assertEqual([each["completion"] for each in best], [each["completion"] for each in examples])
         folder = self.folder / "hub"
         self.run_program("examples", "export", self.folder / "out.jsonl", "--layout", "messages", "--out", folder, "--licence", "mit")
         again, _ = self.imported(folder, command="examples")
@@ -177,7 +185,7 @@ class Datasets(unittest.TestCase):
         self.assertEqual(again[1]["origin"], examples[1]["origin"])
         self.assertIn("MIT", (folder / "README.md").read_text())
 
-    def test_tasks_in_the_layout_of_verl(self):
+    def test_tasks_for_reinforcement_learning(self):
         self.imported(self.parquet("book.parquet", [kernelbook.row(i) for i in range(3)], KERNELBOOK))
         out = self.folder / "rl/train.parquet"
         self.run_program("tasks", "export", self.folder / "out.jsonl", "--layout", "verl", "--out", out)
@@ -185,6 +193,10 @@ class Datasets(unittest.TestCase):
         self.assertEqual(rows[2]["reward_model"]["style"], "rule")
         self.assertIn("Model = Scaled2", rows[2]["reward_model"]["ground_truth"])
         self.assertEqual(rows[2]["origin"]["licenses"], ["MIT"])
+        smith = self.folder / "rl/smith.parquet"
+        self.run_program("tasks", "export", self.folder / "out.jsonl", "--layout", "kernel-smith", "--out", smith)
+        truth = json.loads(pq.read_table(smith).to_pylist()[2]["reward_model"]["ground_truth"])
+        self.assertEqual(truth["reference_code"], rows[2]["reward_model"]["ground_truth"])
 
     def memory_of_import(self, rows):
         """The most memory in bytes that the import of a packed array of so many rows of 100 KB takes."""

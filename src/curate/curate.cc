@@ -254,6 +254,7 @@ class Curation {
                     .completion = completion_text(candidate.answer(), query_.reasoning),
                     .source = task.source,
                     .kernel = candidate.answer().kernel,
+                    .speedup = candidate.answer().speedup,
                     .asked = prompt_record(query_, conversation),
                     .origin = task.origin.value_or(Origin{.dataset = task.suite, .row = task.id})};
     if (query_.want == Want::repairs)

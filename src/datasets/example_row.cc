@@ -97,6 +97,12 @@ Result<Examples> from_pair(const Json& row, const RowContext& context,
   return Examples{std::move(example)};
 }
 
+// `final_speedup` is that of the best round.
+std::optional<double> speedup_in(const Json& row, Turns turns) {
+  const auto value = column(row, turns == Turns::best ? "final_speedup" : "speedup");
+  return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
 bool has_kernel(const Json& row) {
   for (const std::string_view name : kKernels)
     if (column(row, name)) return true;
@@ -128,6 +134,7 @@ Json to_json(const Example& example) {
   if (!example.rejected.empty()) json["rejected"] = example.rejected;
   if (!example.source.empty()) json["source"] = example.source;
   if (!example.kernel.empty()) json["kernel"] = example.kernel;
+  if (example.speedup) json["speedup"] = *example.speedup;
   if (example.asked) json["asked"] = to_json(*example.asked);
   if (example.origin) json["origin"] = to_json(*example.origin);
   return json;
@@ -138,12 +145,14 @@ Result<std::vector<Example>> examples_from_row(const Json& row, const RowContext
   TRY_ASSIGN(Examples examples, of_layout(row, context, options));
   const std::string named = word_column(row, {"task"});
   const auto task = task_from_row(row, context);
+  const std::optional<double> speedup = speedup_in(row, options.turns);
   for (Example& each : examples) {
     if (each.completion.empty()) return fail("its answer is empty");
     if (!named.empty()) each.task = named;
     if (each.task.empty()) each.task = task ? task->id : fmt::format("{}", context.number);
     if (each.source.empty() && task) each.source = task->source;
     each.origin = origin_of_row(row, context);
+    if (!each.speedup) each.speedup = speedup;
   }
   return examples;
 }

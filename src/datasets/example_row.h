@@ -28,9 +28,10 @@ struct Example {
   std::string task;
   std::vector<text::Message> prompt;
   std::string completion;
-  std::string rejected = {};  // of a preference pair: the answer that is worse
-  std::string source = {};    // of the task, where the row has it
-  std::string kernel = {};    // of a row that has the kernel apart
+  std::string rejected = {};                     // of a preference pair: the answer that is worse
+  std::string source = {};                       // of the task, where the row has it
+  std::string kernel = {};                       // of a row that has the kernel apart
+  std::optional<double> speedup = std::nullopt;  // of the kernel against its module, where known
   std::optional<text::PromptRecord> asked = std::nullopt;  // how the prompt was made, where known
   std::optional<Origin> origin = std::nullopt;
   bool operator==(const Example&) const = default;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/hash.h"
 #include "datasets/columns.h"
 #include "datasets/json_rows.h"
 #include "datasets/messages.h"
+#include "text/example_prompt.h"
 #include "text/prompt.h"
 
 namespace tritonsmith::datasets {
@@ -50,6 +52,47 @@ Result<Json> as_kernelbook(const Example& example) {
               {"uuid", example.task}};
   row["stars"] = origin.stars ? Json(*origin.stars) : Json(nullptr);
   return row;
+}
+
+// A number for a row, which other people's readers take for an id.
+std::int64_t number_of(const Example& example) {
+  constexpr std::uint64_t positive = ~(std::uint64_t{1} << 63);
+  return static_cast<std::int64_t>(
+      std::stoull(content_key(example.task + example.completion).substr(0, 16), nullptr, 16) &
+      positive);
+}
+
+std::vector<Message> conversation(const Example& example) {
+  std::vector<Message> messages = example.prompt;
+  messages.push_back({.role = Role::assistant, .content = example.completion});
+  return messages;
+}
+
+Result<Json> as_coldstart(const Example& example) {
+  if (example.source.empty())
+    return fail("an example without its module has no form in drkernel-coldstart's layout");
+  const Origin origin = example.origin.value_or(Origin{});
+  const std::vector<Message> messages = conversation(example);
+  const auto rounds = std::ranges::count(messages, Role::assistant, &Message::role);
+  return Json{{"messages", to_json(messages)},
+              {"uuid", number_of(example)},
+              {"entry_point", "Model"},
+              {"repo_name", origin.repository},
+              {"module_name", origin.module},
+              {"final_speedup", example.speedup ? Json(*example.speedup) : Json(nullptr)},
+              {"num_rounds", rounds},
+              {"original_python_code", example.source},
+              {"best_round", rounds},
+              {"conversion_mode", "full_conversation"},
+              {"enable_thinking", example.completion.find("<think") != std::string::npos}};
+}
+
+Result<Json> as_kernelllm(const Example& example) {
+  if (example.source.empty() || example.kernel.empty())
+    return fail("an example without its module and its kernel has no form in KernelLLM's layout");
+  return Json{{"prompt", text::prompt_with_example(example.source)},
+              {"completion", fmt::format("```python\n{}{}```", example.kernel,
+                                         example.kernel.ends_with('\n') ? "" : "\n")}};
 }
 
 using NextRow = std::function<Result<std::optional<Json>>()>;
@@ -117,6 +160,8 @@ Result<Example> example_from_json(const Json& json) {
   TRY_ASSIGN(example.completion, text_column(json, {"completion"}));
   TRY_ASSIGN(example.rejected, text_column(json, {"rejected"}));
   TRY_ASSIGN(example.source, text_column(json, {"source"}));
+  if (const auto speedup = column(json, "speedup"); speedup && speedup->is_number())
+    example.speedup = speedup->get<double>();
   TRY_ASSIGN(example.kernel, text_column(json, {"kernel"}));
   if (const auto origin = column(json, "origin")) {
     TRY_ASSIGN(example.origin, origin_from_json(*origin));
@@ -139,12 +184,9 @@ Result<Json> example_in_layout(const Example& example, ExampleLayout layout) {
   switch (layout) {
     case ExampleLayout::sft:
       return to_json(example);
-    case ExampleLayout::messages: {
-      std::vector<Message> messages = example.prompt;
-      messages.push_back(answer(example.completion).front());
-      row = {{"messages", to_json(messages)}};
+    case ExampleLayout::messages:
+      row = {{"messages", to_json(conversation(example))}};
       break;
-    }
     case ExampleLayout::prompt_completion:
       row = {{"prompt", to_json(example.prompt)},
              {"completion", to_json(answer(example.completion))}};
@@ -162,6 +204,18 @@ Result<Json> example_in_layout(const Example& example, ExampleLayout layout) {
     }
     case ExampleLayout::kernelbook:
       return as_kernelbook(example);
+    case ExampleLayout::coldstart: {
+      TRY_ASSIGN(row, as_coldstart(example));
+      break;
+    }
+    case ExampleLayout::kernel_smith:
+      row = {{"_id", fmt::format("{:016x}", number_of(example))},
+             {"messages", to_json(conversation(example))}};
+      break;
+    case ExampleLayout::kernelllm: {
+      TRY_ASSIGN(row, as_kernelllm(example));
+      break;
+    }
   }
   row["task"] = example.task;
   add_origin(row, example.origin);
@@ -179,6 +233,12 @@ Json task_in_layout(const Task& task, TaskLayout layout, std::size_t number) {
            {"level", has_level ? task.id[5] - '0' : 0},
            {"name", name},
            {"problem_id", digits > 0 ? std::stoull(name.substr(0, digits)) : number}};
+  } else if (layout == TaskLayout::kernel_smith) {
+    row = {{"data_source", "kernel_rl"},
+           {"message", to_json(text::prompt_for(task, {}))},
+           {"reward_model",
+            {{"style", "rule"}, {"ground_truth", to_line(Json{{"reference_code", task.source}})}}},
+           {"extra_info", {{"entry_point", "Model"}, {"uuid", task.id}, {"parent_code", ""}}}};
   } else {
     row = {{"data_source", task.suite.empty() ? "tritonsmith" : task.suite},
            {"prompt", to_json(text::prompt_for(task, {}))},

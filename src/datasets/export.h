@@ -13,9 +13,22 @@ namespace tritonsmith::datasets {
 
 // sft: our own. prompt_completion, messages, preference: TRL's conversational ones; verl and others
 // read messages, too. alpaca: instruction, input, output. kernelbook: GPUMODE/KernelBook's columns.
-enum class ExampleLayout { sft, messages, prompt_completion, preference, alpaca, kernelbook };
+// coldstart: those of hkust-nlp/drkernel-coldstart-8k. kernel_smith: those of
+// CoopReason/Kernel-Smith-SFT-71K. kernelllm: a prompt in KernelLLM's form, and code alone.
+enum class ExampleLayout {
+  sft,
+  messages,
+  prompt_completion,
+  preference,
+  alpaca,
+  kernelbook,
+  coldstart,
+  kernel_smith,
+  kernelllm
+};
 // kernelbench: ScalingIntelligence/KernelBench's columns. verl: rows for reinforcement learning.
-enum class TaskLayout { kernelbench, verl };
+// kernel_smith: such rows of CoopReason/Kernel-Smith-RL-2K, where one column is JSON as text.
+enum class TaskLayout { kernelbench, verl, kernel_smith };
 
 // The row of one example, or the reason why it has none in this layout.
 Result<Json> example_in_layout(const Example& example, ExampleLayout layout);
@@ -47,9 +60,13 @@ inline constexpr auto tritonsmith::enum_names<tritonsmith::datasets::ExampleLayo
          {tritonsmith::datasets::ExampleLayout::prompt_completion, "prompt-completion"},
          {tritonsmith::datasets::ExampleLayout::preference, "preference"},
          {tritonsmith::datasets::ExampleLayout::alpaca, "alpaca"},
-         {tritonsmith::datasets::ExampleLayout::kernelbook, "kernelbook"}});
+         {tritonsmith::datasets::ExampleLayout::kernelbook, "kernelbook"},
+         {tritonsmith::datasets::ExampleLayout::coldstart, "coldstart"},
+         {tritonsmith::datasets::ExampleLayout::kernel_smith, "kernel-smith"},
+         {tritonsmith::datasets::ExampleLayout::kernelllm, "kernelllm"}});
 template <>
 inline constexpr auto tritonsmith::enum_names<tritonsmith::datasets::TaskLayout> =
     tritonsmith::names<tritonsmith::datasets::TaskLayout>(
         {{tritonsmith::datasets::TaskLayout::kernelbench, "kernelbench"},
-         {tritonsmith::datasets::TaskLayout::verl, "verl"}});
+         {tritonsmith::datasets::TaskLayout::verl, "verl"},
+         {tritonsmith::datasets::TaskLayout::kernel_smith, "kernel-smith"}});

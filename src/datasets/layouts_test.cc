@@ -225,9 +225,56 @@ TEST(Export, EveryLayoutThatKeepsTheTurnsReadsBackAsTheSameExample) {
   }
 }
 
-TEST(Export, TasksInVerlsLayoutReadBack) {
+TEST(Export, RoundsBecomeARowOfDrKernelsColdStart) {
+  const Example example{.task = "t",
+                        .prompt = {{text::Role::user, "u"},
+                                   {text::Role::assistant, "wrong"},
+                                   {text::Role::user, "feedback"}},
+                        .completion = "right",
+                        .source = kModule,
+                        .speedup = 1.5,
+                        .origin = Origin{.dataset = "set", .repository = "a/b", .module = "Net"}};
+  const auto row = example_in_layout(example, ExampleLayout::coldstart);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ((*row)["num_rounds"], 2);
+  EXPECT_EQ((*row)["best_round"], 2);
+  EXPECT_EQ((*row)["final_speedup"], 1.5);
+  EXPECT_EQ((*row)["repo_name"], "a/b");
+  EXPECT_TRUE((*row)["uuid"].is_number_integer());
+  const auto back = examples_from_row(*row, kContext, {.turns = Turns::best, .prompt = {}});
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->size(), 1U);
+  EXPECT_EQ(back->front(), example);
+  EXPECT_EQ(task_from_row(*row, kContext)->source, kModule);
+  const auto bare = example_in_layout({.task = "t", .completion = "c"}, ExampleLayout::coldstart);
+  EXPECT_THAT(bare.error().message, HasSubstr("without its module"));
+}
+
+TEST(Export, KernelLlmsFormHoldsTheModuleAndCodeAlone) {
+  const Example example{.task = "t",
+                        .prompt = {},
+                        .completion = "because ...",
+                        .source = kModule,
+                        .kernel = "class ModelNew:\n    pass\n"};
+  const auto row = example_in_layout(example, ExampleLayout::kernelllm);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ((*row)["completion"], "```python\nclass ModelNew:\n    pass\n```");
+  EXPECT_EQ(task_from_row(*row, kContext)->source, kModule);
+  EXPECT_FALSE(example_in_layout({.task = "t", .completion = "c"}, ExampleLayout::kernelllm));
+}
+
+TEST(Export, KernelSmithsConversationsHaveAnId) {
+  const Example example{.task = "t", .prompt = {{text::Role::user, "u"}}, .completion = "c"};
+  const auto row = example_in_layout(example, ExampleLayout::kernel_smith);
+  ASSERT_TRUE(row);
+  EXPECT_EQ((*row)["_id"].get<std::string>().size(), 16U);
+  EXPECT_EQ(examples_from_row(*row, kContext, {})->front().completion, "c");
+}
+
+TEST(Export, TasksForReinforcementLearningReadBack) {
   const Task task{.id = "level1/19_ReLU", .suite = "s", .source = kModule};
-  for (const TaskLayout layout : {TaskLayout::verl, TaskLayout::kernelbench}) {
+  for (const TaskLayout layout :
+       {TaskLayout::verl, TaskLayout::kernelbench, TaskLayout::kernel_smith}) {
     const auto back = task_from_row(task_in_layout(task, layout, 3), kContext);
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->id, task.id);

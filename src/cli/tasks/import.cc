@@ -176,8 +176,9 @@ void add_export_command(CLI::App& tasks, Run& run) {
       ->required();
   command
       ->add_option("--layout", options->layout,
-                   "Rows instead of files: kernelbench (code, level, name, problem_id) or verl")
-      ->check(CLI::IsMember({"kernelbench", "verl"}));
+                   "Rows instead of files: kernelbench (code, level, name, problem_id), verl or "
+                   "kernel-smith")
+      ->check(CLI::IsMember({"kernelbench", "verl", "kernel-smith"}));
   command->add_option("--licence", options->licence,
                       "The licence that the README names, if a folder of rows is written");
   add_selection(*command, options->selection);
