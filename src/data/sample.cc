@@ -11,9 +11,9 @@ Json to_json(const Completion& completion) {
                {"logprobs", completion.logprobs},
                {"finish", name_of(completion.finish)}};
   if (!completion.reasoning.empty()) json["reasoning"] = completion.reasoning;
-  // If the record holds the tokens, the usage adds nothing.
+  // If the record holds the tokens of both, the usage adds nothing.
   const Usage& usage = completion.usage;
-  if (completion.tokens.empty() && usage != Usage{})
+  if ((completion.tokens.empty() || completion.prompt.empty()) && usage != Usage{})
     json["usage"] = {{"prompt_tokens", usage.prompt_tokens},
                      {"cached_prompt_tokens", usage.cached_prompt_tokens},
                      {"completion_tokens", usage.completion_tokens},

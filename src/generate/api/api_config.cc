@@ -50,6 +50,8 @@ Fields<ApiConfig> ApiConfig::fields() {
       field("endpoint", &C::endpoint,
             "The endpoint: chat, or completions for a model that knows no chat."),
       field("stream", &C::stream, "Receive the text while the model writes it."),
+      field("logprobs", &C::logprobs,
+            "Ask for the log-probability of each token, and keep it in the records."),
       field("requests", &C::requests, "How many requests run at the same time.", between(1, 1024)),
       field("attempts", &C::attempts,
             "How often a request is sent if the server fails to answer it.", between(1, 1000)),

@@ -28,6 +28,7 @@ struct ApiConfig {
   std::string ca_file;   // certificates to trust instead of the system's
   ApiEndpoint endpoint = ApiEndpoint::chat;
   bool stream = true;
+  bool logprobs = false;
   int requests = 16;
   int attempts = 8;
   double first_wait_seconds = 1;

@@ -271,6 +271,8 @@ void ApiWriter::deliver(const Job& job, ApiReply reply) {
   Written written{.id = job.request.id, .prompt = text::to_text(job.request.messages)};
   written.completion.text = std::move(reply.text);
   written.completion.reasoning = std::move(reply.reasoning);
+  written.completion.tokens = std::move(reply.tokens);
+  written.completion.logprobs = std::move(reply.logprobs);
   written.completion.finish = reply.finish;
   written.completion.usage = reply.usage;
   const std::lock_guard lock(mutex_);

@@ -60,6 +60,36 @@ void read_usage(const Json& json, Usage& usage) {
       count_member(member(counts, "completion_tokens_details"), "reasoning_tokens");
 }
 
+void append_logprob(const Json& value, ApiReply& reply) {
+  const double logprob = value.is_number() ? value.get<double>() : 0;
+  reply.logprobs.push_back(static_cast<float>(std::clamp(logprob, -1e30, 0.0)));
+}
+
+// Adds what a choice, or a piece of one, says of its tokens: `logprobs.content` of a chat,
+// `logprobs.token_logprobs` of a completion, and vLLM's `token_ids`.
+void append_tokens(const Json& choice, ApiReply& reply) {
+  const Json& logprobs = member(choice, "logprobs");
+  const Json &of_chat = member(logprobs, "content"),
+             &of_completion = member(logprobs, "token_logprobs");
+  if (of_chat.is_array())
+    for (const Json& each : of_chat) append_logprob(member(each, "logprob"), reply);
+  else if (of_completion.is_array())
+    for (const Json& each : of_completion) append_logprob(each, reply);
+  const Json& ids = member(choice, "token_ids");
+  if (!ids.is_array()) return;
+  for (const Json& each : ids) {
+    const std::int64_t id = each.is_number_integer() ? each.get<std::int64_t>() : -1;
+    reply.tokens.push_back(std::in_range<TokenId>(id) ? static_cast<TokenId>(id) : -1);
+  }
+}
+
+// Ids that are not those of the tokens with log-probabilities name nothing.
+void drop_odd_ids(ApiReply& reply) {
+  if (reply.tokens.size() != reply.logprobs.size() ||
+      std::ranges::any_of(reply.tokens, [](TokenId id) { return id < 0; }))
+    reply.tokens.clear();
+}
+
 // The first choice, or null.
 const Json& first_choice(const Json& json) {
   static const Json none;
@@ -83,6 +113,8 @@ Json request_body(const WriteRequest& request, const std::string& model, const A
                {"seed", request.seed & 0x7fffffffU},
                {"stream", config.stream}};
   if (config.stream) body["stream_options"] = {{"include_usage", true}};
+  if (config.logprobs)
+    body["logprobs"] = config.endpoint == ApiEndpoint::chat ? Json(true) : Json(1);
   if (!request.sampling.stop.empty()) body["stop"] = request.sampling.stop;
   if (request.sampling.top_k > 0) body["top_k"] = request.sampling.top_k;
   if (config.endpoint == ApiEndpoint::chat) {
@@ -102,14 +134,17 @@ Json request_body(const WriteRequest& request, const std::string& model, const A
 }
 
 Json to_json(const ApiReply& reply) {
-  return {{"text", reply.text},
-          {"reasoning", reply.reasoning},
-          {"finish", name_of(reply.finish)},
-          {"model", reply.model},
-          {"prompt_tokens", reply.usage.prompt_tokens},
-          {"cached_prompt_tokens", reply.usage.cached_prompt_tokens},
-          {"completion_tokens", reply.usage.completion_tokens},
-          {"reasoning_tokens", reply.usage.reasoning_tokens}};
+  Json json = {{"text", reply.text},
+               {"reasoning", reply.reasoning},
+               {"finish", name_of(reply.finish)},
+               {"model", reply.model},
+               {"prompt_tokens", reply.usage.prompt_tokens},
+               {"cached_prompt_tokens", reply.usage.cached_prompt_tokens},
+               {"completion_tokens", reply.usage.completion_tokens},
+               {"reasoning_tokens", reply.usage.reasoning_tokens}};
+  if (!reply.logprobs.empty()) json["logprobs"] = reply.logprobs;
+  if (!reply.tokens.empty()) json["tokens"] = reply.tokens;
+  return json;
 }
 
 Result<ApiReply> stored_reply(const Json& json) {
@@ -123,6 +158,12 @@ Result<ApiReply> stored_reply(const Json& json) {
                            .reasoning_tokens = reader.integer("reasoning_tokens")},
                  .model = reader.string("model")};
   TRY(reader.status());
+  if (member(json, "logprobs").is_array())
+    for (const Json& each : json["logprobs"]) append_logprob(each, reply);
+  if (member(json, "tokens").is_array())
+    for (const Json& each : json["tokens"])
+      reply.tokens.push_back(each.is_number_integer() ? each.get<TokenId>() : -1);
+  drop_odd_ids(reply);
   return reply;
 }
 
@@ -157,6 +198,8 @@ Result<ApiReply> reply_from_json(const Json& json) {
   }
   TRY_ASSIGN(reply.finish, finish_reason(text_member(choice, "finish_reason")));
   read_usage(json, reply.usage);
+  append_tokens(choice, reply);
+  drop_odd_ids(reply);
   return reply;
 }
 
@@ -173,6 +216,7 @@ Status StreamedReply::take(const ServerEvent& event) {
   std::string piece = text_member(choice, "text");
   append_message(member(choice, "delta"), reply_, piece);
   reply_.text += piece;
+  append_tokens(choice, reply_);
   if (on_text_ && !piece.empty()) on_text_(piece);
   if (const std::string reason = text_member(choice, "finish_reason"); !reason.empty()) {
     TRY_ASSIGN(reply_.finish, finish_reason(reason));
@@ -183,7 +227,9 @@ Status StreamedReply::take(const ServerEvent& event) {
 
 Result<ApiReply> StreamedReply::finish() const {
   if (!is_finished_) return fail("the stream ended before the completion did");
-  return reply_;
+  ApiReply reply = reply_;
+  drop_odd_ids(reply);
+  return reply;
 }
 
 Result<std::vector<ApiModel>> models_from_json(const Json& json) {

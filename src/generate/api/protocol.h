@@ -25,6 +25,10 @@ struct ApiReply {
   FinishReason finish = FinishReason::stop;
   Usage usage;
   std::string model;  // as the server calls it
+  // Of each token, where the request asked and the server tells. The ids are those of the server's own
+  // tokenizer; there are none, or as many as log-probabilities.
+  std::vector<float> logprobs = {};
+  std::vector<TokenId> tokens = {};
 };
 
 Json to_json(const ApiReply& reply);

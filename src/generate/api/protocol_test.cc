@@ -69,6 +69,52 @@ TEST(ReplyFromJson, ReadsUsageAndFinishReason) {
   EXPECT_EQ(to_json(*again), to_json(*reply));
 }
 
+TEST(RequestBody, AsksForLogProbabilitiesAsEachEndpointWants) {
+  EXPECT_EQ(request_body(kRequest, "m", {.logprobs = true})["logprobs"], true);
+  EXPECT_EQ(request_body(kRequest, "m",
+                         {.endpoint = ApiEndpoint::completions, .logprobs = true})["logprobs"],
+            1);
+  EXPECT_FALSE(request_body(kRequest, "m", {}).contains("logprobs"));
+}
+
+TEST(ReplyFromJson, ReadsTheTokensOfChatsAndCompletions) {
+  const auto chat = reply_from_json(json_of(R"({"choices": [{
+    "message": {"content": "ab"}, "token_ids": [7, 8],
+    "logprobs": {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -2}]}}]})"));
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(chat->logprobs, (std::vector<float>{-0.5F, -2}));
+  const auto completion = reply_from_json(json_of(R"({"choices": [{
+    "text": "ab", "token_ids": [7, 8], "logprobs": {"token_logprobs": [-0.5, null]}}]})"));
+  ASSERT_TRUE(completion.has_value());
+  EXPECT_EQ(completion->logprobs, (std::vector<float>{-0.5F, 0}));
+  EXPECT_EQ(completion->tokens, (std::vector<TokenId>{7, 8}));
+  const auto again = stored_reply(to_json(*completion));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(to_json(*again), to_json(*completion));
+}
+
+TEST(ReplyFromJson, DropsIdsThatNameNoTokensOfIts) {
+  for (const char* ids : {"[7]", "[7, -1]", "[7, 8e30]", "[7, \"x\"]", "\"no\""}) {
+    const auto reply =
+        reply_from_json(json_of(fmt::format(R"({{"choices": [{{"text": "ab", "token_ids": {},
+                         "logprobs": {{"token_logprobs": [-1, -2]}}}}]}})",
+                                            ids)));
+    ASSERT_TRUE(reply.has_value()) << ids;
+    EXPECT_EQ(reply->logprobs.size(), 2U);
+    EXPECT_TRUE(reply->tokens.empty()) << ids;
+  }
+}
+
+TEST(StreamedReply, CollectsTheTokensOfAllPieces) {
+  StreamedReply stream(nullptr);
+  for (const char* data :
+       {R"({"choices": [{"delta": {"content": "a"}, "logprobs": {"content": [{"logprob": -1}]}}]})",
+        R"({"choices": [{"delta": {"content": "b"}, "logprobs": {"content": [{"logprob": -2}]},
+                         "finish_reason": "stop"}]})"})
+    ASSERT_TRUE(stream.take({.data = data}));
+  EXPECT_EQ(stream.finish()->logprobs, (std::vector<float>{-1, -2}));
+}
+
 TEST(ReplyFromJson, RefusesWhatIsNoAnswer) {
   for (const char* text : {"[]", "{}", R"({"choices": []})", R"({"choices": [{}]})",
                            R"({"choices": [{"text": "x", "finish_reason": "error"}]})"})
