@@ -8,6 +8,7 @@
 #include "gym/compare/order_ties.h"
 #include "gym/cuda/fused_oracles.h"
 #include "gym/plan/analysis/returned_order.h"
+#include "gym/trial/half_overflow.h"
 #include "gym/trial/jumps.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/reference_precision.h"
@@ -199,6 +200,12 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
   if (tells_errors(config)) {
     result.errors = errors_in_tolerances(sides, compared.exact);
   } else if (result.difference && is_extreme(config.kind)) {
+    if (only_overflows(sides, compared.exact, compared.how)) {
+      result.findings.push_back(overflow_warning(config.kind));
+      result.difference.reset();
+      result.few_wrong.clear();
+      return compared;
+    }
     result.breaks_down = breaks_down(sides, compared.exact);
     result.reference_is_large = is_large(sides);
     if (row_of(config.kind).shows_weakness && !result.breaks_down)
