@@ -300,6 +300,28 @@ class Serve(ServeTest):
                               ".filter((id, index, all) => all.indexOf(id) !== index).join()")
         self.assertEqual(repeated, "", "every id is there once")
 
+    def test_the_samples_of_an_evaluation_have_no_reward(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        rows = [{"number": number, "step": 0, "group": 0, "member": number - 1, "turn": 0, "task": "relu", "result": "accepted",
+                 "reward": 0, "tokens": 61} for number in range(2)]
+        made = {"name": "eval", "curves": {}, "config": "", "samples": rows, "left_out": 0, "evaluation": {"tasks": 1, "samples": 1}}
+        turn = {"row": rows[0], "prompt": "p", "text": "t", "kernel": RIGHT, "words": "", "verdict": {"accepted": True},
+                "reward": {"total": 0, "terms": []}, "advantage": 0}
+        page.value(f"choose('runs'), at('panel-runs').hidden = true, at('run').hidden = false, run = {json.dumps(made)}, drawRun()")
+        self.assertEqual(page.text("#samples").split("\n"), ["sample 1", "accepted", "61 tokens", "relu, turn 1",
+                                                             "greedy", "accepted", "61 tokens", "relu, turn 1"])
+        page.value(f"at('conversation').hidden = false, drawConversation([{json.dumps(turn)}], 0)")
+        self.assertEqual(page.text("#conversation-facts"), "Greedy: 1 turn.")
+        self.assertEqual(page.text("#conversation-turns p"), "61 tokens.")
+        self.assertFalse(page.value("Boolean(document.querySelector('#filter-from').offsetParent)"))
+        self.assertTrue(page.value("document.querySelector('#filter-order [value=reward]').hidden"))
+        page.value(f"drawComparison({json.dumps(turn)}, {json.dumps({**turn, 'row': rows[1]})})")
+        self.assertIn("greedy, 1", page.value("at('comparison-facts').textContent"))
+        self.assertNotIn("Reward", page.value("at('comparison-facts').textContent"))
+        self.keep(page, "evaluation")
+
     def test_without_a_model_the_page_shows_runs_and_judges(self):
         done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
@@ -427,7 +449,7 @@ class Serve(ServeTest):
         page.fill("#module", "# <img src=x onerror=document.title='hacked'>\nx = 1\n")
         page.click("#write")
         page.wait("!document.querySelector('#notice').hidden")
-        self.assertIn("the module", page.text("#notice"))
+        self.assertEqual(page.text("#notice"), "The module: it defines no class Model; a task defines Model and get_inputs().")
         page.fill("#module", "# <img src=x onerror=document.title='hacked'>\n" + MODULE)
         page.fill("#attempts-most", "2")
         page.click("#write")
