@@ -60,13 +60,19 @@ class Page:
         context = browser.call("Target.createBrowserContext")["browserContextId"]
         target = browser.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Emulation.setScrollbarsHidden", hidden=True)  # a picture of the whole page has no place for them
         self.resize(width, height)
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)
 
     def resize(self, width, height):
+        self.size = (width, height)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def prefer(self, scheme):
+        """Makes the page light or dark."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, url):
         self.call("Page.navigate", url=url)

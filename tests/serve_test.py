@@ -2,7 +2,7 @@
 """Tests `tritonsmith serve` from outside: its protocol by our own client, and its page in a headless Chromium.
 
 The model behind the server is that of served.py. The greedy conversation's kernel is wrong, the others' are right. The page's
-tests skip where no Chromium is installed. SCREENSHOTS=FOLDER keeps pictures of the page.
+tests skip where no Chromium is installed. SCREENSHOTS=FOLDER keeps pictures of the page, light and dark, wide and narrow.
 
 usage: serve_test.py PATH_OF_TRITONSMITH
 """
@@ -71,7 +71,7 @@ class Serve(ServeTest):
         again.wait("document.querySelector('#state').dataset.state === 'done'")
         self.assertEqual(again.value("document.querySelector('#writer').value"), "other")
         self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
-        again.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        again.prefer("dark")
         self.keep(again, "two-models-narrow-dark")
 
     def test_the_page_writes_a_kernel_and_shows_why_it_can_be_trusted(self):
@@ -84,7 +84,8 @@ class Serve(ServeTest):
         page.wait("document.querySelector('#task').options.length > 100")
         page.choose("#task", "0")
         self.assertIn("class Model(", page.value("document.querySelector('#module').value"))
-        page.fill("#module", MODULE)
+        page.choose("#module", MODULE)
+        self.assertEqual(page.value("document.querySelector('#task').value"), "", "this module is none of the suite")
         self.assertEqual(page.value("document.querySelector('#strategy').value"), "evolution")
         page.fill("#attempts-most", "3")
         self.assertFalse(page.value("Boolean(document.querySelector('#light').offsetParent || document.querySelector('#tune').offsetParent)"),
@@ -175,7 +176,7 @@ class Serve(ServeTest):
         self.assertEqual(again.value("document.querySelector('#inputs').value"), "randn(8, 128)\nrandn(32, 100)")
         self.assertEqual(again.value(shown), "#conversations,#turns")
         self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
-        again.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        again.prefer("dark")
         self.keep(again, "shapes-narrow-dark")
         page.open(self.served.url + "/#judge")
         page.fill("#judge-module", MODULE)
@@ -291,13 +292,35 @@ class Serve(ServeTest):
             narrow.wait("document.querySelectorAll('#conversation-turns article').length === 2")
             self.assertLessEqual(narrow.value("document.documentElement.scrollWidth - innerWidth"), 0)
             self.keep(narrow, "conversation-narrow")
-            narrow.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+            narrow.prefer("dark")
         nameless = page.value("[...document.querySelectorAll('button, input, select, textarea')].filter(each => "
                               "!each.labels?.length && !each.ariaLabel && !each.innerText.trim() && each.id !== 'file').length")
         self.assertEqual(nameless, 0, "every control has a name")
         repeated = page.value("[...document.querySelectorAll('[id]')].map(each => each.id)"
                               ".filter((id, index, all) => all.indexOf(id) !== index).join()")
         self.assertEqual(repeated, "", "every id is there once")
+
+    def test_the_samples_of_an_evaluation_have_no_reward(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        rows = [{"number": number, "step": 0, "group": 0, "member": number - 1, "turn": 0, "task": "relu", "result": "accepted",
+                 "reward": 0, "tokens": 61} for number in range(2)]
+        made = {"name": "eval", "curves": {}, "config": "", "samples": rows, "left_out": 0, "evaluation": {"tasks": 1, "samples": 1}}
+        turn = {"row": rows[0], "prompt": "p", "text": "t", "kernel": RIGHT, "words": "", "verdict": {"accepted": True},
+                "reward": {"total": 0, "terms": []}, "advantage": 0}
+        page.value(f"choose('runs'), at('panel-runs').hidden = true, at('run').hidden = false, run = {json.dumps(made)}, drawRun()")
+        self.assertEqual(page.text("#samples").split("\n"), ["sample 1", "accepted", "61 tokens", "relu, turn 1",
+                                                             "greedy", "accepted", "61 tokens", "relu, turn 1"])
+        page.value(f"at('conversation').hidden = false, drawConversation([{json.dumps(turn)}], 0)")
+        self.assertEqual(page.text("#conversation-facts"), "Greedy: 1 turn.")
+        self.assertEqual(page.text("#conversation-turns p"), "61 tokens.")
+        self.assertFalse(page.value("Boolean(document.querySelector('#filter-from').offsetParent)"))
+        self.assertTrue(page.value("document.querySelector('#filter-order [value=reward]').hidden"))
+        page.value(f"drawComparison({json.dumps(turn)}, {json.dumps({**turn, 'row': rows[1]})})")
+        self.assertIn("greedy, 1", page.value("at('comparison-facts').textContent"))
+        self.assertNotIn("Reward", page.value("at('comparison-facts').textContent"))
+        self.keep(page, "evaluation")
 
     def test_without_a_model_the_page_shows_runs_and_judges(self):
         done = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
@@ -361,7 +384,7 @@ class Serve(ServeTest):
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertEqual(page.value("document.activeElement.closest('li') === document.querySelector('#attempts li')"), True,
                          "new attempts leave the focus where it was")
-        self.assertIn("5 attempts with 4 different kernels, 2 accepted, the fastest", page.text("#state"))
+        self.assertIn("5 attempts (2 of them tuned variants) with 4 different kernels, 2 accepted, the fastest", page.text("#state"))
         self.assertRegex(page.text("#attempts"), "tunes [123]")
         attempts = served.get(page.value("`/api/searches/${shown.id}`"))["attempts"]
         self.assertEqual([each["same_as"] is None for each in attempts].count(False), 1, "the model gave the right kernel twice")
@@ -426,7 +449,7 @@ class Serve(ServeTest):
         page.fill("#module", "# <img src=x onerror=document.title='hacked'>\nx = 1\n")
         page.click("#write")
         page.wait("!document.querySelector('#notice').hidden")
-        self.assertIn("the module", page.text("#notice"))
+        self.assertEqual(page.text("#notice"), "The module: it defines no class Model; a task defines Model and get_inputs().")
         page.fill("#module", "# <img src=x onerror=document.title='hacked'>\n" + MODULE)
         page.fill("#attempts-most", "2")
         page.click("#write")

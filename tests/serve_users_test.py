@@ -171,6 +171,33 @@ class Users(ServeTest):
         self.assertTrue(page.value("document.querySelector('#result').hidden"))
         self.assertEqual(page.value("location.pathname + location.hash"), "/#judge")
 
+    def test_the_fields_for_source_have_colours_and_keep_the_indentation(self):
+        page = self.opened(self.served.url)
+        coloured = "[...document.querySelectorAll('.editor:has(#module) .%s')].map(each => each.textContent).join('|')"
+        page.value("document.querySelector('#module').focus()")
+        page.call("Input.insertText", text="class Model(nn.Module):")
+        self.press(page, "Enter", text="\r")
+        page.call("Input.insertText", text="x = 1.5  # <b>one")
+        self.press(page, "Enter", text="\r")
+        typed = "class Model(nn.Module):\n    x = 1.5  # <b>one\n    "
+        self.assertEqual(page.value("document.querySelector('#module').value"), typed)
+        self.assertEqual(page.value(coloured % "line").split("|"), typed.split("\n"))
+        self.assertEqual([page.value(coloured % kind) for kind in ("keyword", "number", "comment")], ["class", "1.5", "# <b>one"])
+        page.value("document.execCommand('undo')")
+        self.assertNotEqual(page.value("document.querySelector('#module').value"), typed, "the keyboard takes a new line back")
+        looks = ("['fontFamily', 'fontSize', 'lineHeight', 'tabSize', 'letterSpacing'].map(each => "
+                 "getComputedStyle(document.querySelector('%s'))[each]).join()")
+        self.assertEqual(page.value(looks % "#module"), page.value(looks % ".editor:has(#module) pre"), "letters lie on letters")
+        page.fill("#module", "\n".join(f"line_{number} = {number}  {'x' * 400}" for number in range(100)))
+        self.assertEqual(page.value(coloured % "line").count("|"), 99, "a text that the page fills in has colours, too")
+        page.value("{const area = document.querySelector('#module'); area.scrollTop = area.scrollHeight; area.scrollLeft = 100;}")
+        page.wait("document.querySelector('.editor:has(#module) pre').style.transform === "
+                  "`translate(-100px, -${document.querySelector('#module').scrollTop}px)`")
+        self.press(page, "Tab")
+        self.assertEqual(page.value("document.activeElement.tagName"), "SUMMARY", "Tab leaves the field")
+        page.fill("#module", "x" * 300_000)
+        self.assertEqual(page.value(coloured % "line"), "", "a text that is too long for colours is plain")
+
     def test_a_dropped_file_fills_the_module(self):
         page = self.opened(self.served.url)
         page.value("""{const data = new DataTransfer();

@@ -143,5 +143,15 @@ class ServeTest(unittest.TestCase):
         return self.browser.page(*size)
 
     def keep(self, page, name):
-        if "SCREENSHOTS" in os.environ:
-            page.screenshot(f"{os.environ['SCREENSHOTS']}/{name}.png")
+        """Keeps pictures of the page's state, light and dark, wide and narrow."""
+        if "SCREENSHOTS" not in os.environ:
+            return
+        was_dark = page.value("matchMedia('(prefers-color-scheme: dark)').matches")
+        width, height = page.size
+        for size, wide in (((1280, 900), ""), ((420, 900), "-narrow")):
+            page.resize(*size)
+            for scheme in ("light", "dark"):
+                page.prefer(scheme)
+                page.screenshot(f"{os.environ['SCREENSHOTS']}/{name}{wide}-{scheme}.png")
+        page.resize(width, height)
+        page.prefer("dark" if was_dark else "light")

@@ -202,6 +202,13 @@ function prepareTasks() {
   at("task").addEventListener("change", () => {
     if (at("task").value) at("module").value = tasks[at("task").value].source;
   });
+  at("module").addEventListener("input", () => { at("task").value = ""; });  // it is another module then
+}
+
+// Puts a text into a field as if somebody had typed it.
+function put(field, text) {
+  field.value = text;
+  field.dispatchEvent(new Event("input"));
 }
 
 function prepareForms() {
@@ -243,7 +250,7 @@ function prepareForms() {
       event.preventDefault();
       area.classList.remove("over");
       const file = event.dataTransfer.files[0];
-      area.value = file ? await file.text() : event.dataTransfer.getData("text");
+      put(area, file ? await file.text() : event.dataTransfer.getData("text"));
     });
   }
 }
@@ -275,10 +282,10 @@ function prepareButtons() {
       at("file").click();
     });
   at("file").addEventListener("change", async () => {
-    if (at("file").files[0]) target.value = await at("file").files[0].text();
+    if (at("file").files[0]) put(target, await at("file").files[0].text());
     at("file").value = "";
   });
-  at("example").addEventListener("click", () => { at("module").value = EXAMPLE; });
+  at("example").addEventListener("click", () => put(at("module"), EXAMPLE));
   at("stop").addEventListener("click", orComplain(() => post(`/api/searches/${shown.id}/stop`, {})));
   at("copy").addEventListener("click", orComplain(async () => {
     await copy(shown.attempts[shown.chosen].kernel);
@@ -311,6 +318,7 @@ function prepareButtons() {
 }
 
 copyParts();
+document.querySelectorAll("textarea.source").forEach(makeEditor);
 prepareForms();
 prepareTasks();
 prepareButtons();

@@ -10,9 +10,10 @@ const TOKEN = new RegExp([
   "(?<name>@[\\w.]+|\\b(?:tl|triton|torch|self)\\b)",
 ].join("|"), "g");
 
-function showSource(element, source, marks) {
+const showSource = (element, source, marks) => drawLines(element, source.trimEnd(), marks);
+
+function drawLines(element, source, marks) {
   element.replaceChildren();
-  source = source.trimEnd();
   let number = 0, line = null;
   // The message stands below its line, because a title alone is hidden from fingers and keyboards.
   const addNote = () => {

@@ -67,8 +67,15 @@ function drawRun() {
   at("filter-result").replaceChildren(new Option(`all (${run.samples.length})`, ""),
     ...names.map(each => new Option(`${resultText(each)} (${results.get(each)})`, each)));
   for (const id of ["filter-task", "filter-from", "filter-to"]) at(id).value = "";
+  at("filter-order").querySelector("[value=reward]").hidden = isEvaluation();
+  for (const id of ["filter-from", "filter-to"]) at(id).closest("label").hidden = isEvaluation();
   drawSamples();
 }
+
+// An evaluation pays no rewards and has no steps.
+const isEvaluation = () => Boolean(run.evaluation);
+const memberText = ({member}) => member < 0 ? "greedy" : `sample ${member + 1}`;
+const placeText = row => isEvaluation() ? memberText(row) : `step ${row.step}`;
 
 function drawEvaluation() {
   const {evaluation} = run;
@@ -138,13 +145,14 @@ function drawSample(sample) {
   const isOpen = openSamples.includes(sample.number);
   const button = element("button", {type: "button", className: sample.result === "accepted" ? "accepted" : "refused",
     "aria-current": String(isOpen)},
-    element("span", {className: "quiet", textContent: `step ${sample.step}`}),
+    element("span", {className: "quiet", textContent: placeText(sample)}),
     element("span", {className: "state", textContent: resultText(sample.result)}),
-    element("span", {className: "quiet", textContent: sample.speedup ? `${sample.speedup.toFixed(2)}×` : `reward ${rounded(sample.reward)}`}),
+    element("span", {className: "quiet", textContent: sample.speedup ? `${sample.speedup.toFixed(2)}×`
+      : isEvaluation() ? countOf(sample.tokens, "token") : `reward ${rounded(sample.reward)}`}),
     element("span", {className: "why", textContent: `${sample.task}, turn ${sample.turn + 1}`}));
   button.addEventListener("click", () => goTo([sample.number]));
   const compares = element("input", {type: "checkbox", checked: isOpen,
-    "aria-label": `Compare the sample of ${sample.task} at step ${sample.step}, turn ${sample.turn + 1}`,
+    "aria-label": `Compare the sample of ${sample.task}, ${placeText(sample)}, turn ${sample.turn + 1}`,
     title: "Compare with another sample"});
   compares.addEventListener("change", () => goTo(compares.checked ? [...openSamples, sample.number].slice(-2)
     : openSamples.filter(each => each !== sample.number)));
@@ -172,7 +180,8 @@ async function openSample(numbers) {
 function drawConversation(turns, number) {
   const {row} = turns[0];
   at("conversation-title").textContent = row.task;
-  at("conversation-facts").textContent = `Step ${row.step}, group ${row.group}, member ${row.member}: ${countOf(turns.length, "turn")}.`;
+  at("conversation-facts").textContent = (isEvaluation() ? memberText(row).replace(/^./, letter => letter.toUpperCase())
+    : `Step ${row.step}, group ${row.group}, member ${row.member}`) + `: ${countOf(turns.length, "turn")}.`;
   let last = null;
   at("conversation-turns").replaceChildren(...turns.map(turn => {
     const part = drawTurn(turn, last, turn.row.number === number);
@@ -193,8 +202,9 @@ function drawTurn(turn, last, isOpen) {
   part.append(element("h3", {textContent: `Turn ${turn.row.turn + 1}: ${headText.charAt(0).toLowerCase()}${headText.slice(1)}`,
     className: verdict.accepted ? "accepted" : "refused"}));
   const terms = turn.reward.terms.map(each => `${each.name} ${rounded(each.value * each.weight)}`).join(" + ");
-  part.append(element("p", {className: "quiet", textContent: `Reward ${rounded(turn.reward.total)}${terms ? ` = ${terms}` : ""}; ` +
-    `advantage ${rounded(turn.advantage)}; ${countOf(turn.row.tokens, "token")}${turn.finish === "length" ? ", cut off at the token limit" : ""}.`}));
+  const earned = isEvaluation() ? ""
+    : `Reward ${rounded(turn.reward.total)}${terms ? ` = ${terms}` : ""}; advantage ${rounded(turn.advantage)}; `;
+  part.append(element("p", {className: "quiet", textContent: `${earned}${countOf(turn.row.tokens, "token")}${turn.finish === "length" ? ", cut off at the token limit" : ""}.`}));
   const isLonger = last && turn.prompt.startsWith(last.prompt);
   part.append(folded(isLonger ? "Feedback on the turn before" : "Prompt",
     isLonger ? turn.prompt.slice(last.prompt.length).trim() : turn.prompt));
@@ -216,9 +226,11 @@ function drawTurn(turn, last, isOpen) {
 
 function drawComparison(one, other) {
   const facts = turn => [
-    ["Task", turn.row.task], ["Step, turn", `${turn.row.step}, ${turn.row.turn + 1}`], ["Result", headline(turn.verdict)],
+    ["Task", turn.row.task], isEvaluation() ? ["Sample, turn", `${memberText(turn.row)}, ${turn.row.turn + 1}`]
+      : ["Step, turn", `${turn.row.step}, ${turn.row.turn + 1}`],
+    ["Result", headline(turn.verdict)],
     ["Time", turn.verdict.time_ms ? `${turn.verdict.time_ms.median.toFixed(4)} ms` : "not timed"],
-    ["Reward", rounded(turn.reward.total)],
+    ...(isEvaluation() ? [] : [["Reward", rounded(turn.reward.total)]]),
     ["Registers", turn.verdict.kernels?.map(each => each.registers).join(", ") || "unknown"],
     ["Spills", turn.verdict.kernels?.map(each => each.spills).join(", ") || "unknown"],
   ];

@@ -60,10 +60,12 @@ function takeEvent(event) {
 const times = speedup => `${speedup.toFixed(2)} times as fast`;
 
 // Says what the attempts brought. Equal kernels count once, and an answer without a kernel counts as such.
-function countedText({attempts, kernels, accepted, best_speedup: speedup, without_kernel: without}) {
+function countedText(search) {
+  const {attempts, kernels, accepted, best_speedup: speedup, without_kernel: without} = search;
+  const tuned = search === shown.search ? shown.attempts.filter(each => each.kind === "tune").length : 0;
   const found = accepted === 0 ? "none accepted" : `${accepted} accepted${speedup ? `, the fastest ${times(speedup)} as PyTorch` : ""}`;
-  return countOf(attempts, "attempt") + (kernels ? ` with ${countOf(kernels, kernels === 1 ? "kernel" : "different kernel")}, ${found}` : "") +
-    (without ? `${kernels ? "; " : ": "}${countOf(without, "answer")} without a kernel` : "");
+  return countOf(attempts, "attempt") + (tuned ? ` (${tuned} of them tuned ${tuned === 1 ? "variant" : "variants"})` : "") + (kernels ? ` with ${countOf(kernels, kernels === 1 ? "kernel" : "different kernel")}, ${found}` : "") +
+    (without ? `${kernels ? "; " : ", "}${countOf(without, "answer")} without a kernel` : "");
 }
 
 function stateText(search) {

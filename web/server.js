@@ -1,8 +1,11 @@
 "use strict";
 // Talks to the server: replies, streams of events, and the key if the server asks for one.
 
+// The server's messages are the words of one line, as a terminal shows them.
+const sentenceOf = words => words.replace(/^[a-z]+(?=[ ,])/, first => first[0].toUpperCase() + first.slice(1)).replace(/[^.!?:]$/, "$&.");
+
 function complain(text) {
-  at("notice").textContent = text;
+  at("notice").textContent = sentenceOf(text);
   at("notice").hidden = !text;
   if (text) at("notice").scrollIntoView({block: "nearest"});
 }

@@ -15,7 +15,7 @@ class ModelReply : public ReplyStream {
       : call_(call),
         head_(make_head(kind, call.model)),
         client_(served.model.connect()),
-        seed_(call.seed.value_or(std::random_device{}())) {
+        seed_(call.seed ? *call.seed : std::random_device{}()) {
     if (call_.sampling.max_new_tokens == 0) call_.sampling.max_new_tokens = served.default_tokens;
   }
 

@@ -235,6 +235,13 @@ TEST(SharedModel, PiecesThatCameTogetherAreReadTogether) {
   EXPECT_TRUE(later && !*later);
 }
 
+TEST(SharedModel, ManyClientsGetLongerPieces) {
+  EXPECT_EQ(between_pieces(1), Milliseconds(50));
+  EXPECT_EQ(between_pieces(25), Milliseconds(50));
+  EXPECT_EQ(between_pieces(64), Milliseconds(128));
+  EXPECT_EQ(between_pieces(1000), Milliseconds(250));
+}
+
 TEST(SharedModel, ABrokenWriterIsReportedToEveryClient) {
   EndlessWriter writer;
   SharedModel model(writer);

@@ -49,7 +49,7 @@ double finite(float value) { return std::isfinite(value) ? value : -9999.0; }
 }  // namespace
 
 ReplyHead make_head(ReplyKind kind, const std::string& model) {
-  std::random_device random;
+  static thread_local std::random_device random;  // its making costs more than a number
   return {.kind = kind,
           .id = fmt::format("{}-{:08x}{:08x}{:08x}", kind == ReplyKind::chat ? "chatcmpl" : "cmpl",
                             random(), random(), random()),

@@ -1,5 +1,7 @@
 #include "serve/openai/shared_model.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/log.h"
 
@@ -10,12 +12,17 @@ namespace {
 // another model.
 constexpr Milliseconds kLookAtEngine{20}, kLookAtWriter{5};
 // A client gets the pieces of so long together. Each delivery costs a change of threads and a
-// message, and a fast model has hundreds of pieces a second for each client.
-constexpr Milliseconds kBetweenPieces{50};
+// message, and a fast model has hundreds of pieces a second for each client. With many clients, the
+// pieces are longer, so that all clients together get 500 a second at most.
+constexpr Milliseconds kBetweenPieces{50}, kLongestBetweenPieces{250}, kShareOfAPiece{2};
 // A model that has failed refuses requests for so long, so that no client waits for it in vain.
 constexpr Milliseconds kRest{3000};
 
 }  // namespace
+
+Milliseconds between_pieces(std::int64_t requests) {
+  return std::clamp(kShareOfAPiece * requests, kBetweenPieces, kLongestBetweenPieces);
+}
 
 // The loop hands this to a client: new text or new tokens of a request, the end of the request, or
 // both.
@@ -66,9 +73,9 @@ struct SharedModel::PendingRequest {
     tokens.insert(tokens.end(), all.begin() + static_cast<std::ptrdiff_t>(taken), all.end());
     taken = all.size();
   }
-  void hand_over(TimePoint now) {
+  void hand_over(TimePoint now, Milliseconds between) {
     if (now < due || (piece.empty() && tokens.empty())) return;
-    due = now + kBetweenPieces;
+    due = now + between;
     mailbox->put({.id = id,
                   .piece = std::exchange(piece, {}),
                   .tokens = std::exchange(tokens, {}),
@@ -193,7 +200,8 @@ void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery deliver
 
 void SharedModel::hand_over() {
   const TimePoint now = system_clock().now();
-  for (const auto& [id, pending] : pending_) pending->hand_over(now);
+  const Milliseconds between = between_pieces(std::ssize(pending_));
+  for (const auto& [id, pending] : pending_) pending->hand_over(now, between);
 }
 
 void SharedModel::break_down(const Error& error) {

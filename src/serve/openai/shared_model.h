@@ -40,6 +40,9 @@ struct ModelLoad {
   ModelLoad& operator+=(const ModelLoad& other);
 };
 
+// Returns how long each of so many requests in flight gathers text for its next piece.
+Milliseconds between_pieces(std::int64_t requests);
+
 class ModelClient;
 
 class SharedModel {

@@ -23,8 +23,11 @@ thread_local std::string owner;
 
 // Lets the engine's threads go first where processors are scarce. A step of the engine on a CPU waits
 // for the last of its threads, so a thread that writes a reply must not displace one. Linux
-// gives each thread a priority of its own.
+// gives each thread a priority of its own, and only a privileged one may raise it again. So a thread
+// that has stepped back stays there, whatever its next connections ask.
 void step_back() {
+  static thread_local bool has_stepped_back = false;
+  if (std::exchange(has_stepped_back, true)) return;
   constexpr int steps = 10;
   ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps);
 }
