@@ -23,6 +23,7 @@ torch.cuda.Event(enable_timing=True).record() is None and torch.cuda.Event().que
 torch.cuda.current_stream().record_event().wait(torch.cuda.Stream()) is None and x.record_stream(torch.cuda.current_stream()) is None
 torch.cuda.is_current_stream_capturing() is False and torch.cuda.can_device_access_peer(0, 0) in (False, True)
 torch.cuda.manual_seed(1) is None and torch.cuda.manual_seed_all(2) is None and torch.cuda.initial_seed() >= 0
+torch.manual_seed(3) is not None and torch.seed() >= 0
 torch.cuda.set_rng_state(torch.cuda.get_rng_state()) is None and len(torch.cuda.default_generators) == 1
 torch.cuda.get_allocator_backend() == "native" and torch.cuda.get_sync_debug_mode() == 0
 torch.cuda.nvtx.range_push("a") is None and torch.cuda.nvtx.mark("b") is None and torch.cuda.nvtx.range_pop() is None

@@ -24,6 +24,24 @@ def refuse(what):
     return refused
 
 
+# These take the device as their first argument. There is one, and PyTorch refuses the number of any other.
+OF_A_DEVICE = {"current_stream", "default_stream", "get_device_properties", "get_device_capability", "get_device_name", "mem_get_info",
+               "synchronize", "set_device", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
+               "memory_stats", "_cuda_setDevice"}
+
+
+def of_this_device(answer):
+    @functools.wraps(answer)
+    def answered(*args, **kwargs):
+        device = args[0] if args else kwargs.get("device")
+        if isinstance(device, (str, torch.device)):
+            device = torch.device(device).index
+        if type(device) is int and device > 0:
+            raise torch.AcceleratorError("CUDA error: invalid device ordinal")
+        return answer(*args, **kwargs)
+    return answered
+
+
 class VirtualGenerator(torch.Generator):
     """A generator for the GPU that works without a GPU. Seeds do not matter, since a replay draws its own numbers."""
 
@@ -119,7 +137,9 @@ def install_cuda(cuda):
         max_memory_allocated=memory.most_allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
         can_device_access_peer=False, get_gencode_flags="",
-        is_tf32_supported=True, memory_stats=memory.statistics, memory_snapshot=[], memory_summary="",
+        is_tf32_supported=True, memory_stats=memory.statistics,
+        memory_snapshot=refuse("a snapshot of a GPU's memory"), memory_summary=refuse("a summary of a GPU's memory"),
+        memory_stats_as_nested_dict=refuse("a summary of a GPU's memory"),
         memory_cached=memory.reserved, max_memory_cached=memory.reserved, reset_max_memory_allocated=None,
         reset_max_memory_cached=None,
         reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
@@ -144,7 +164,10 @@ def install_cuda(cuda):
     graphs.install(cuda)
     cuda.nvtx.range_push = cuda.nvtx.range_pop = cuda.nvtx.mark = lambda *args: None
     cuda.nvtx.range = guard
-    cuda.random.manual_seed = cuda.random.manual_seed_all = lambda *args: None
+    cuda.memory._snapshot = cuda.memory._dump_snapshot = refuse("a snapshot of a GPU's memory")
+    # torch.manual_seed calls all of these. Those of other accelerators would look into this process for a trace.
+    for module in (cuda.random, torch.xpu, torch.mtia):
+        module.manual_seed = module.manual_seed_all = lambda *args: None
 
 
 def install_raw_answers(raw):
@@ -159,7 +182,8 @@ def install_raw_answers(raw):
 
 
 def answer_it(module, name, answer):
-    setattr(module, name, answer if isinstance(answer, FunctionType) else lambda *args, **kwargs: answer)
+    function = answer if isinstance(answer, FunctionType) else lambda *args, **kwargs: answer
+    setattr(module, name, of_this_device(function) if name in OF_A_DEVICE else function)
 
 
 # The dtypes that tensors on a GPU may have. Quantized types and types of less than a byte need special operators.

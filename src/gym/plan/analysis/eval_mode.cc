@@ -28,6 +28,18 @@ bool recurrent_draws(const AtenCall& call, std::size_t dropout) {
          !(call.args[dropout + 1] == Value{false});
 }
 
+// The probability of dropout within attention, by its position or its name; null: none is given.
+template <typename Call>
+auto* attention_dropout(Call& call) {
+  const auto position = plan::operators::dropout_probability(call.op);
+  decltype(call.args.data()) found = nullptr;
+  if (!position || is_recurrent(call.op)) return found;
+  if (*position < call.args.size()) found = &call.args[*position];
+  for (auto& [keyword, value] : call.kwargs)
+    if (keyword == "dropout_p") found = &value;
+  return found;
+}
+
 bool draws(const AtenCall& call) {
   const auto dropout = plan::operators::dropout_probability(call.op);
   if (dropout && is_recurrent(call.op)) return recurrent_draws(call, *dropout);
@@ -36,8 +48,10 @@ bool draws(const AtenCall& call) {
   if (flag != nullptr && flag->position < call.args.size() &&
       call.args[flag->position] == Value{false})
     return false;
-  // Attention draws random numbers only if its dropout is not 0.
-  if (dropout) return call.args.size() > *dropout && !(call.args[*dropout] == Value{0.0});
+  if (dropout) {
+    const Value* probability = attention_dropout(call);
+    return probability != nullptr && !(*probability == Value{0.0});
+  }
   return plan::operators::is_random_operator(call.op);
 }
 
@@ -65,6 +79,7 @@ Plan in_eval_mode(Plan plan) {
     const auto dropout = plan::operators::dropout_probability(call->op);
     if (dropout && is_recurrent(call->op) && *dropout + 1 < call->args.size())
       call->args[*dropout + 1] = Value{false};
+    if (Value* probability = attention_dropout(*call)) *probability = Value{0.0};
   }
   return plan;
 }

@@ -28,6 +28,22 @@ TEST(EvalMode, SwitchesOffWhatDrawsAndNothingElse) {
   EXPECT_EQ(arguments_of_step(calm, 1)[2], Value{false});
 }
 
+TEST(EvalMode, AttentionDrawsIfItsDropoutIsGivenInEitherForm) {
+  const Value none{None{}};
+  for (const bool by_name : {false, true})
+    for (const double probability : {0.0, 0.5}) {
+      PlanBuilder task(PlanRole::task);
+      const int x = task.tensor({1, 1, 8, 8}), y = task.tensor({1, 1, 8, 8});
+      std::vector<Value> args = {t(x), t(x), t(x), none};
+      if (!by_name) args.push_back(f(probability));
+      task.input(t(x)).aten(Phase::forward, "aten::scaled_dot_product_attention", args, {y});
+      auto& call = std::get<AtenCall>(task.plan().steps.back().action);
+      if (by_name) call.kwargs.emplace_back("dropout_p", f(probability));
+      EXPECT_EQ(draws_in_forward(task.plan()), probability > 0);
+      EXPECT_FALSE(draws_in_forward(in_eval_mode(task.plan())));
+    }
+}
+
 TEST(EvalMode, DrawsOfFixedShapesComeFirst) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({8}), first = task.tensor({8}), second = task.tensor({8}),
