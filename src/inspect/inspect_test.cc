@@ -342,6 +342,11 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("x = torch._C._nn.gelu(1)"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("from torch._C import _cuda_getCurrentRawStream as get_raw_stream"), Rules{});
   EXPECT_EQ(with_line("k = torch.library.wrap_triton(add_kernel)"), Rules{});
+  EXPECT_EQ(with_line("from triton.compiler.errors import CompilationError, OutOfResources"),
+            Rules{});
+  EXPECT_EQ(with_line("import triton.compiler.errors as e\ne.CompilationError = None"),
+            (Rules{"native_code", "monkeypatch"}));
+  EXPECT_EQ(with_line("def f(x):\n    torch._dynamo.mark_static(x)"), Rules{});
   EXPECT_EQ(with_line("from torch.library import wrap_triton, Library\nLibrary('aten')"),
             Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("@torch.compiler.disable\ndef f(x):\n    return x"), Rules{});

@@ -17,17 +17,29 @@ constexpr std::string_view kTorchCompile = "torch.compile";
 
 // Parts of the compilers' modules that compile nothing: queries whether a compiler is at work, or
 // whether a condition holds that it may not know,
-// decorators that exclude a function from compilation, and the modules' names.
+// decorators that exclude a function from compilation, marks of sizes, and the modules' names.
 bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
   constexpr auto kModules = std::to_array<std::string_view>(
       {"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx", "torch.fx.experimental",
        "torch.fx.experimental.symbolic_shapes"});
   constexpr auto kHarmless = std::to_array<std::string_view>(
-      {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
-       "torch.compiler.is_exporting", "torch.compiler.disable", "torch.compiler.allow_in_graph",
-       "torch._dynamo.is_compiling", "torch._dynamo.disable", "torch._dynamo.allow_in_graph",
-       "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.jit.ignore", "torch.jit.unused",
-       "torch.fx.wrap", "torch.fx.experimental.symbolic_shapes.guard_or_true",
+      {"torch.compiler.is_compiling",
+       "torch.compiler.is_dynamo_compiling",
+       "torch.compiler.is_exporting",
+       "torch.compiler.disable",
+       "torch.compiler.allow_in_graph",
+       "torch._dynamo.is_compiling",
+       "torch._dynamo.disable",
+       "torch._dynamo.allow_in_graph",
+       "torch._dynamo.mark_static",
+       "torch._dynamo.mark_dynamic",
+       "torch._dynamo.maybe_mark_dynamic",
+       "torch.jit.is_scripting",
+       "torch.jit.is_tracing",
+       "torch.jit.ignore",
+       "torch.jit.unused",
+       "torch.fx.wrap",
+       "torch.fx.experimental.symbolic_shapes.guard_or_true",
        "torch.fx.experimental.symbolic_shapes.guard_or_false",
        "torch.fx.experimental.symbolic_shapes.guard_size_oblivious",
        "torch.fx.experimental.symbolic_shapes.statically_known_true",
@@ -298,8 +310,15 @@ void find_native_code(const Candidate& candidate, Matches& matches) {
              "numpy.ctypeslib", "numpy.f2py", "numpy.distutils"},
             "brings code that is not Triton");
   find_uses_of(candidate, matches, kTritonBinaries, "brings code that is not Triton");
+  constexpr auto kErrors = std::to_array<std::string_view>(
+      {"triton.compiler.errors.CompilationError",
+       "triton.compiler.errors.CompileTimeAssertionFailure",
+       "triton.compiler.errors.UnsupportedLanguageConstruct",
+       "triton.compiler.errors.OutOfResources", "triton.compiler.CompilationError",
+       "triton.compiler.OutOfResources"});
   for (const Use& use : candidate.uses)
     if (use.imported && is_or_is_in(use.path, kTritonCompiler) &&
+        (use.assigned || std::ranges::find(kErrors, use.path) == kErrors.end()) &&
         !is_name_of_generated_code(use.path) && !is_idle_import(candidate, use))
       matches.add(use.node, fmt::format("`{}` brings code that is not Triton", use.path));
 }

@@ -30,26 +30,29 @@ bool run_later_call(Equipment& equipment, const TrialContext& context, RefereeRe
   return false;
 }
 
-// Judges the first call of a candidate that takes other steps in later calls. Returns false if the
-// job ends here.
+// Judges the first call of a candidate that takes other steps in later calls, or its call in training
+// mode where it takes other steps in evaluation mode. Returns false if the job ends here.
 bool run_first_call(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
   trial::find_torch_compute_of_first_call(context.candidate, context.task, context.job.policy,
                                           report.findings);
   const plan::Plan first = plan::analysis::with_draws_first(plan::first_call_of(context.candidate));
   const TrialContext of_first = context.with_candidate(first);
-  Soundness plain;
-  for (const int trial : {0, 1}) {
-    const trial::TrialResult result = run_usable_trial(
-        equipment, of_first.config_of(trial, trial::perturbation_of_trial(trial)), plain);
-    add_trial(report, result);
-    if (ends_job(report, result, context.deadline)) {
-      if (report.fault != Fault::infrastructure)
-        report.error->message = "in the first call of forward: " + report.error->message;
-      return false;
+  const auto is_right = [&] {
+    Soundness plain;
+    for (int trial = 0; trial < std::max(2, context.job.trials); ++trial) {
+      const trial::TrialResult result = run_usable_trial(
+          equipment, of_first.config_of(trial, trial::perturbation_of_trial(trial)), plain);
+      add_trial(report, result);
+      if (ends_job(report, result, context.deadline)) return false;
+      if (trial == 0) plain = soundness_of(context.task, result);
     }
-    if (trial == 0) plain = soundness_of(context.task, result);
-  }
-  return true;
+    trial::KernelUse is_known_from_later_calls;
+    return run_extreme_trials(equipment, of_first, is_known_from_later_calls, report);
+  };
+  if (is_right()) return true;
+  if (report.fault != Fault::infrastructure)
+    report.error->message = "in the first call of forward: " + report.error->message;
+  return false;
 }
 
 // The first call was right. So a second call that is wrong finds something that the first one left.

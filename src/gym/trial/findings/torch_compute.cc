@@ -126,6 +126,12 @@ NumberKind number_kind_of(plan::DType dtype) {
   return plan::analysis::holds_whole_numbers(dtype) ? NumberKind::whole : NumberKind::floating;
 }
 
+// Says whether a complex number of the one type consists of two numbers of the other.
+bool are_parts_of_complex(plan::DType complex, plan::DType part) {
+  return (complex == plan::DType::complex64 && part == plan::DType::float32) ||
+         (complex == plan::DType::complex128 && part == plan::DType::float64);
+}
+
 // A conversion to whole numbers or to truth values rounds or compares. One from whole numbers
 // computes too. Truth values stay what they are, as 0 and 1.
 bool converts(plan::DType from, plan::DType to) {
@@ -197,6 +203,7 @@ class Arrangements {
   bool reinterprets(const plan::AtenCall& call, const std::vector<int>& read) const {
     if (read.empty() || call.outputs.empty() || call.outputs[0] < 0) return false;
     const plan::DType from = tensor(read[0]).dtype, to = tensor(call.outputs[0]).dtype;
+    if (are_parts_of_complex(from, to) || are_parts_of_complex(to, from)) return false;
     const bool is_floating =
         (number_kind_of(from) == NumberKind::floating && plan::bytes_of(from) > 1) ||
         (number_kind_of(to) == NumberKind::floating && plan::bytes_of(to) > 1);

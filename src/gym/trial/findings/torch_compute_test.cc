@@ -56,6 +56,9 @@ TEST(TorchCompute, BytesMayBeReadAsOtherBytesAndFloatsNotAsWholeNumbers) {
   EXPECT_TRUE(findings_of(with_cast(DType::int64, DType::int32, view)).empty());
   EXPECT_EQ(findings_of(with_cast(DType::float32, DType::int32, view)).size(), 1U);
   EXPECT_EQ(findings_of(with_cast(DType::float32, DType::bfloat16, view)).size(), 1U);
+  EXPECT_TRUE(findings_of(with_cast(DType::complex64, DType::float32, view)).empty());
+  EXPECT_TRUE(findings_of(with_cast(DType::float64, DType::complex128, view)).empty());
+  EXPECT_EQ(findings_of(with_cast(DType::complex64, DType::float64, view)).size(), 1U);
 }
 
 // y = empty; y[:4].zero_(), before or after a copy of x is made in y.

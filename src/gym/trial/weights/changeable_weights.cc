@@ -181,7 +181,7 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     for (std::size_t k = 0; k < early.size(); ++k)
       all.early.push_back({(*made)[k], parameter.tensor, early[k].tensor, early[k].first});
     // Without a copy of its own, it is a weight that the candidate does not use.
-    if (!is_held)
+    if (!is_held && !is_drawn)
       all.alike[parameter.tensor] =
           early.empty() ? parameter.tensor
                         : first_alike(all.alike, weight, reference, parameter.tensor);

@@ -28,8 +28,8 @@ struct ChangeableWeights {
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
   std::set<int> numbers;     // buffers of one number; also in `given`
-  // Maps each parameter that the candidate does not hold to the first one with the same values, as
-  // copies of a layer have them. Parameters with equal values change alike, since nobody knows which copy stands for
+  // Maps each given parameter that the candidate does not hold to the first one with the same
+  // values. Parameters with equal values change alike, since nobody knows which copy stands for
   // which of them.
   std::map<int, int> alike;
   std::vector<EarlyWeight> early;

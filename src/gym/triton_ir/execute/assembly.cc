@@ -126,6 +126,8 @@ class AssemblyParser {
       const std::size_t comma = std::min(constraints.find(','), constraints.size());
       std::string_view one = constraints.substr(0, comma);
       constraints.remove_prefix(std::min(comma + 1, constraints.size()));
+      one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+      one.remove_suffix(one.size() - (one.find_last_not_of(' ') + 1));
       const bool is_result = one.starts_with('=');
       if (is_result) one.remove_prefix(1);
       if (is_result && one.starts_with('&')) one.remove_prefix(1);

@@ -39,6 +39,12 @@ TEST(Assembly, UnpacksNibblesIntoHalves) {
   EXPECT_EQ(f16_value(static_cast<std::uint16_t>(halves >> 16)), 9.0f);
 }
 
+TEST(Assembly, ConstraintsMayHaveBlanks) {
+  EXPECT_EQ(run("shr.s32 $0, $1, 4;", "=r, r", {0x80}), 0x8u);
+  EXPECT_EQ(run("lop3.b32 $0, $1, $2, $3, 0x96;", " =r ,r, r , r", {5, 3, 1}), 5u ^ 3u ^ 1u);
+  EXPECT_NE(refusal("mov.b32 $0, $1;", "=r, ,r"), "");
+}
+
 TEST(Assembly, SelectsBytesAndBits) {
   EXPECT_EQ(run("prmt.b32 $0, $1, $2, 0x5410;", "=r,r,r", {0x11112222, 0x33334444}), 0x44442222u);
   EXPECT_EQ(run("prmt.b32 $0, $1, $2, 0x888b;", "=r,r,r", {0x80000000, 0}), 0x000000FFu);

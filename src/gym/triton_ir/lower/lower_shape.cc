@@ -90,6 +90,19 @@ Status lower_view(Lowering& lowering, const Operation& operation) {
   return ok();
 }
 
+// The result's type is not written out: it is the one element's.
+Status lower_unsplat(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
+  if (!from.type.is_tensor || from.type.count() != 1)
+    return lowering.malformed(operation, "its operand is not a block of one element");
+  ValueType result = from.type;
+  result.is_tensor = false;
+  result.shape = {};
+  lowering.define(operation, 0, Value{result, from.reg});
+  return ok();
+}
+
 Status lower_broadcast(Lowering& lowering, const Operation& operation) {
   TRY(lowering.expect_operands(operation, 1, 1));
   TRY_ASSIGN(Value from, lowering.operand(operation, 0));

@@ -38,7 +38,7 @@ LowerOperation find_lowering(std::string_view name) {
       {"arith.mulsi_extended", lower_wide_multiply},
       {"math.fpowi", lower_power},
       {"tt.splat", lower_splat},
-      {"tt.unsplat", lower_view},
+      {"tt.unsplat", lower_unsplat},
       {"tt.expand_dims", lower_view},
       {"tt.reshape", lower_view},
       {"tt.broadcast", lower_broadcast},

@@ -37,6 +37,7 @@ Status lower_poison(Lowering& lowering, const Operation& operation);
 
 // lower_shape.cc
 Status lower_splat(Lowering& lowering, const Operation& operation);
+Status lower_unsplat(Lowering& lowering, const Operation& operation);
 Status lower_view(Lowering& lowering, const Operation& operation);
 Status lower_broadcast(Lowering& lowering, const Operation& operation);
 Status lower_transpose(Lowering& lowering, const Operation& operation);

@@ -30,7 +30,7 @@ OPERANDS = re.compile(r"[\s\w$.,{}-]*")
 WORD = re.compile(r"[\w$.]+")
 REGISTER = re.compile(r"\$\d+|\b[A-Za-z_]\w*")
 NUMBER = re.compile(r"\d\w*|\d+\.\d*|\$\d{1,3}")
-CONSTRAINTS = re.compile(r"=&?[hrfld](?:,=&?[hrfld])*(?:,[hrfld])*")
+CONSTRAINTS = re.compile(r" *=&?[hrfld] *(?:, *=&?[hrfld] *)*(?:, *[hrfld] *)*")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

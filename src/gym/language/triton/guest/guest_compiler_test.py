@@ -187,6 +187,7 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
                            ("@p mov.b32 $0, $1; setp.gt.s32 p, $1, 5; @!p mov.b32 $0, 1;", "result `$0`")):
             self.assertIn(said, why_refused("{" + start + text + "}", "=r,r"), text)
         self.assertIn("`p` is read", why_refused(".reg .pred p; @p mov.b32 $0, $1; @!p mov.b32 $0, 1;", "=r,r"))
+        self.assertIsNone(why_refused("mov.b32 $0, $1;", "=r, r"))
         self.assertIsNone(why_refused(start + "@p mov.b32 t, $1; @p mov.b32 $0, t; @!p mov.b32 $0, 1;", "=r,r"))
 
     def test_pointers_made_of_integers_are_refused(self):
