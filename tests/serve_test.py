@@ -443,6 +443,26 @@ class Serve(ServeTest):
         for each in web.iterdir():
             self.assertIsNone(re.search(r"(src|href|url\(|fetch\()[=('\" ]*https?://", each.read_text()), each)
 
+    def test_every_text_stands_out_from_its_background(self):
+        """WCAG 2 asks for a contrast of 4.5."""
+        def luminance(colour):
+            digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+            parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+            linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        code = ("code", "mark", "remark", "added", "taken")
+        pairs = {"text": ("page", "card", *code), "quiet": ("page", "card", "line"), "accent": ("page", "card"), "on-accent": ("accent",),
+                 "good": ("page", "card"), "bad": ("page", "card", "mark"), "warn": ("remark",), "comment": code,
+                 **{kind: ("code", "mark", "remark") for kind in ("keyword", "string", "number", "name")}}
+        schemes = re.findall(r":root \{(.*?)\n\s*\}", (TESTS.parent / "web/style.css").read_text(), re.DOTALL)
+        self.assertEqual(len(schemes), 2, "light and dark")
+        for scheme in schemes:
+            colours = dict(re.findall(r"--([\w-]+): (#\w+)", scheme))
+            for text, background in ((text, each) for text, backgrounds in pairs.items() for each in backgrounds):
+                low, high = sorted(luminance(colours[name]) for name in (text, background))
+                self.assertGreaterEqual((high + 0.05) / (low + 0.05), 4.5, f"{text} on {background}")
+
     def test_a_hostile_module_is_text_and_a_wrong_one_is_refused_in_words(self):
         page = self.page()
         page.open(self.served.url)

@@ -73,7 +73,7 @@ function drawRun() {
 }
 
 // An evaluation pays no rewards and has no steps.
-const isEvaluation = () => Boolean(run.evaluation);
+const isEvaluation = () => Boolean(run.evaluation) && Object.keys(run.curves).length === 0;
 const memberText = ({member}) => member < 0 ? "greedy" : `sample ${member + 1}`;
 const placeText = row => isEvaluation() ? memberText(row) : `step ${row.step}`;
 
