@@ -277,6 +277,40 @@ class Pairs(unittest.TestCase):
         self.assertIn("ModelNew = NetNew", accepted["kernel"])
         self.assertIn("Model = Net", accepted["source"])
 
+    def test_given_solutions_of_inductor_are_rewritten_before_they_are_judged(self):
+        files = pathlib.Path(__file__).resolve().parent.parent / "src/pairs/python/given_files"
+        head = "import torch\nimport torch.nn as nn\n\n\n"
+        linear = head + "class Head(nn.Module):\n    def __init__(self, size):\n        super().__init__()\n        self.fc = nn.Linear(size, size)\n\n" \
+            "    def forward(self, x):\n        return torch.softmax(torch.relu(self.fc(x)).view(16, 16), 1)\n\n\n" \
+            "def get_inputs():\n    return [torch.rand([4, 4, 4, 4])]\n\n\ndef get_init_inputs():\n    return [[4], {}]\n"
+        mean = head + "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv2d(12, 8, 1)\n\n" \
+            "    def forward(self, x):\n        return self.conv(x).mean((1, 2, 3))\n\n\n" \
+            "def get_inputs():\n    return [torch.rand([2, 12, 6, 6])]\n\n\ndef get_init_inputs():\n    return [[], {}]\n"
+        cleaned = (files / "linear_relu_softmax__cleaned_2_5.py").read_text().replace("ModelNew = HeadNew\n", "")
+        raw = (files / "mean_conv__raw_2_5.py").read_text()
+        rows = [{"entry_point": "Head", "python_code": linear, "triton_code": cleaned},
+                {"entry_point": "Model", "python_code": mean, "triton_code": raw},
+                # The rewriter does not know this grid.
+                {"entry_point": "Head", "python_code": linear + "# again\n", "triton_code": cleaned.replace("grid(16)", "(2,)")},
+                # It computes something else.
+                {"entry_point": "Head", "python_code": linear.replace("relu", "sigmoid"), "triton_code": cleaned}]
+        data = self.folder / "kernelbook.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = subprocess.run([PROGRAM, "tasks", "pairs", str(data), "--given", "--plain", "--out", str(self.out), "--backend", "evaluate"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3 solutions rewritten as plain Triton, 2 of them accepted; 1 judged as they were", done.stdout)
+        self.assertRegex(done.stdout, r"1  kept as given: unknown_grid")
+        pairs = self.rows("pairs.jsonl")
+        plain = [row for row in pairs if row["form"] == "plain"]
+        self.assertEqual(len(plain), 2, done.stdout)
+        for row in plain:
+            self.assertNotIn("_inductor", row["kernel"])
+            self.assertRegex(row["kernel"], r"_kernel\[\(triton\.cdiv\(")
+        kept = [row for row in [*pairs, *self.rows("rejected.jsonl")] if row["form"] == "given"]
+        self.assertEqual([row["kept_because"] for row in kept], ["unknown_grid"])
+        self.assertIn("_inductor", kept[0]["kernel"])
+
     def test_modules_of_the_zoo_share_guests_and_get_the_solutions_that_they_get_alone(self):
         zoo, alone = "zoo:count=12,seed=7", self.folder / "alone"
         subprocess.run([PROGRAM, "tasks", "export", zoo, "--out", str(alone)], check=True, capture_output=True)

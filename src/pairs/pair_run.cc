@@ -18,6 +18,22 @@ struct Delivered {
   WrittenPair pair;
 };
 
+// A solution that the judge has.
+struct Judging {
+  WrittenPair pair;
+  Json
+      plain_row;  // the given text is judged, and this is what its plain form got, if it was refused
+};
+
+// The members of a row that say what the solution is.
+Json members_of(const WrittenPair& pair) {
+  Json members = {{"kernel", pair.kernel}};
+  if (!pair.given.empty()) members["form"] = "plain";
+  if (!pair.kept_because.empty())
+    members.update({{"form", "given"}, {"kept_because", pair.kept_because}});
+  return members;
+}
+
 // The name of a task in the files: a task under another id is the same one.
 std::string key_of(const Task& task) { return content_key(task.source); }
 
@@ -113,19 +129,24 @@ class Run {
   }
 
   Status submit(Delivered& delivered) {
+    const WrittenPair& pair = delivered.pair;
+    if (!pair.given.empty()) ++counts_.plain;
+    if (!pair.kept_because.empty()) ++counts_.kept[pair.kept_because];
     if (judge_ == nullptr) {
       ++counts_.written;
-      return written_->append(
-          to_line(row_of(tasks_[delivered.task], {{"kernel", delivered.pair.kernel}})));
+      return written_->append(to_line(row_of(tasks_[delivered.task], members_of(pair))));
     }
-    const std::uint64_t id = delivered.task;
+    return have_judged(delivered.task, {.pair = std::move(delivered.pair), .plain_row = {}});
+  }
+
+  Status have_judged(std::uint64_t id, Judging judging) {
     TRY(judge_->submit({.id = id,
-                        .task = tasks_[delivered.task],
-                        .kernel = delivered.pair.kernel,
+                        .task = tasks_[id],
+                        .kernel = judging.pair.kernel,
                         .policy = options_.policy,
                         .backend = options_.backend,
                         .trials = options_.trials}));
-    judging_[id] = std::move(delivered.pair.kernel);
+    judging_[id] = std::move(judging);
     return ok();
   }
 
@@ -141,15 +162,30 @@ class Run {
 
   Status note_verdict(const Judged& judged) {
     const Verdict& verdict = judged.verdict;
-    const std::string kernel = std::move(judging_.extract(judged.id).mapped());
+    Judging judging = std::move(judging_.extract(judged.id).mapped());
     if (verdict.fault == Fault::infrastructure)
       return fail_by_fault("the gym failed on a solution of {}: {}", verdict.task_id,
                            verdict.error ? verdict.error->message : "no reason given");
-    ++(verdict.accepted ? counts_.accepted : counts_.rejected);
-    if (!verdict.accepted) ++counts_.reasons[why_rejected(verdict)];
-    return (verdict.accepted ? accepted_ : rejected_)
-        ->append(to_line(
-            row_of(tasks_[judged.id], {{"kernel", kernel}, {"verdict", to_json(verdict)}})));
+    Json row = row_of(tasks_[judged.id], members_of(judging.pair));
+    row["verdict"] = to_json(verdict);
+    if (verdict.accepted) return note_accepted(judging, row);
+    if (!judging.pair.given.empty())  // perhaps the text as it was given is accepted
+      return have_judged(judged.id, {.pair = {.kernel = std::move(judging.pair.given),
+                                              .reason = {},
+                                              .message = why_rejected(verdict),
+                                              .kept_because = "not_accepted"},
+                                     .plain_row = std::move(row)});
+    ++counts_.rejected;
+    const bool was_plain = judging.plain_row.is_object();
+    ++counts_.reasons[was_plain ? judging.pair.message : why_rejected(verdict)];
+    return rejected_->append(to_line(was_plain ? judging.plain_row : row));
+  }
+
+  Status note_accepted(const Judging& judging, const Json& row) {
+    ++counts_.accepted;
+    if (!judging.pair.given.empty()) ++counts_.plain_accepted;
+    if (judging.plain_row.is_object()) ++counts_.kept["not_accepted"];
+    return accepted_->append(to_line(row));
   }
 
   static std::string why_rejected(const Verdict& verdict) {
@@ -167,7 +203,7 @@ class Run {
   std::shared_ptr<BoundedQueue<Delivered>> delivered_;
   std::optional<LineWriter> accepted_, rejected_, failures_, written_;
   std::unordered_set<std::string> done_;
-  std::map<std::uint64_t, std::string> judging_;  // the solution, by the task's position
+  std::map<std::uint64_t, Judging> judging_;  // by the task's position
   std::size_t next_ = 0, writing_ = 0;
   PairCounts counts_;
 };

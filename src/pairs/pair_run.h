@@ -3,6 +3,8 @@
 //   pairs.jsonl     accepted: task, source, kernel, origin, verdict
 //   rejected.jsonl  the same of solutions that were not accepted
 //   failures.jsonl  tasks without a solution: reason, message
+// A row of a solution that was to be rewritten also has `form`, "plain" or "given", and of those kept
+// as given `kept_because`.
 // Without a judge, written.jsonl replaces the first two: task, source, kernel, origin.
 // One thread calls it.
 #pragma once
@@ -33,6 +35,10 @@ struct PairCounts {
   std::size_t accepted = 0, rejected = 0, failed = 0;
   std::size_t written = 0;                     // solutions that nobody judged
   std::map<std::string, std::size_t> reasons;  // of those rejected or failed
+  // Given solutions that were rewritten as plain Triton, those of them whose plain form was accepted,
+  // and why the other given solutions stayed as they are.
+  std::size_t plain = 0, plain_accepted = 0;
+  std::map<std::string, std::size_t> kept;
 };
 
 // Calls its callback at any time, from any thread.

@@ -21,9 +21,10 @@ Task task(const std::string& name) {
   return made;
 }
 
-// The kernels of modules whose names begin with "good" are right; "none" has no solution.
+// The kernels of modules whose names begin with "good" are right, but not a "wrong form" of them; "none"
+// has no solution.
 Verdict verdict_on(const JudgeJob& job) {
-  return job.task.id.starts_with("good")
+  return job.task.id.starts_with("good") && !job.kernel.starts_with("wrong form")
              ? gym::api::accepted_verdict()
              : gym::api::failed_verdict(Stage::compiled, ErrorClass::wrong_value);
 }
@@ -44,6 +45,12 @@ class PairRun : public testing::Test {
         return done({.kernel = {}, .reason = "graph_break", .message = "why"});
       if (source.find("broken") != std::string::npos)
         return done({.kernel = {}, .reason = "fault", .message = "no guest", .is_fault = true});
+      if (source.find("unknown") != std::string::npos)
+        return done(plain_or_given({.reason = "unknown_grid"}, "kernel for " + source));
+      if (source.find("form") != std::string::npos)
+        return done(plain_or_given(
+            {.kernel = source.find("misread") != std::string::npos ? "wrong form" : "plain form"},
+            "kernel for " + source));
       done({.kernel = "kernel for " + source});
     };
     return make_pairs(tasks, options_, write, judges_ ? &judge_ : nullptr,
@@ -115,6 +122,32 @@ TEST_F(PairRun, KeepsSolutionsUnjudgedWithoutAJudge) {
   EXPECT_EQ(rows("written.jsonl")[1]["kernel"], "kernel for source of bad");
   EXPECT_FALSE(std::filesystem::exists(options_.directory / "pairs.jsonl"));
   EXPECT_EQ(run({task("good 1"), task("bad"), task("none")})->before, 3U);
+}
+
+TEST_F(PairRun, ARowSaysWhetherItsGivenSolutionWasRewritten) {
+  const auto counts = run({task("good form"), task("good unknown"), task("good misread form"),
+                           task("bad form"), task("bad misread form"), task("good 1")});
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_EQ(counts->accepted, 4U);
+  EXPECT_EQ(counts->rejected, 2U);
+  EXPECT_EQ(counts->plain, 4U);
+  EXPECT_EQ(counts->plain_accepted, 1U);
+  EXPECT_EQ(counts->kept,
+            (std::map<std::string, std::size_t>{{"unknown_grid", 1}, {"not_accepted", 1}}));
+  EXPECT_EQ(counts->reasons.at("wrong_value"), 2U);
+  std::map<std::string, Json> by_task;
+  for (const char* file : {"pairs.jsonl", "rejected.jsonl"})
+    for (const Json& row : rows(file)) by_task[row["task"]] = row;
+  EXPECT_EQ(by_task["good form"]["kernel"], "plain form");
+  EXPECT_EQ(by_task["good form"]["form"], "plain");
+  EXPECT_EQ(by_task["good unknown"]["kernel"], "kernel for source of good unknown");
+  EXPECT_EQ(by_task["good unknown"]["form"], "given");
+  EXPECT_EQ(by_task["good unknown"]["kept_because"], "unknown_grid");
+  EXPECT_EQ(by_task["good misread form"]["kernel"], "kernel for source of good misread form");
+  EXPECT_EQ(by_task["good misread form"]["kept_because"], "not_accepted");
+  EXPECT_EQ(by_task["bad misread form"]["kernel"], "wrong form") << "neither form is right";
+  EXPECT_EQ(by_task["bad misread form"]["form"], "plain");
+  EXPECT_FALSE(by_task["good 1"].contains("form"));
 }
 
 TEST_F(PairRun, AFaultOfTheGuestsIsNoTasksFailure) {

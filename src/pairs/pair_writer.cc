@@ -53,21 +53,47 @@ WrittenPair pair_of(const CaptureOutcome& outcome) {
 
 }  // namespace
 
+WrittenPair plain_or_given(WrittenPair plain, std::string given) {
+  if (plain.is_fault) return plain;
+  if (plain.kernel.empty())
+    return {.kernel = std::move(given),
+            .reason = {},
+            .message = {},
+            .kept_because = std::move(plain.reason)};
+  plain.given = std::move(given);
+  return plain;
+}
+
 Result<std::unique_ptr<PairWriter>> PairWriter::start(gym::capture::CaptureConfig config,
                                                       Policy policy, ModuleOrigin origin) {
+  const char* module =
+      policy == Policy::strict ? "tritonsmith_pairs.strict_pair" : "tritonsmith_pairs.pair";
+  return start_with(std::move(config), module, origin == ModuleOrigin::own);
+}
+
+Result<std::unique_ptr<PairWriter>> PairWriter::start_rewriter(gym::capture::CaptureConfig config) {
+  return start_with(std::move(config), "tritonsmith_pairs.given_pair", false);
+}
+
+Result<std::unique_ptr<PairWriter>> PairWriter::start_with(gym::capture::CaptureConfig config,
+                                                           const char* module, bool shares_guests) {
   TRY_ASSIGN(TempDir files, write_files());
-  const bool shares_guests = origin == ModuleOrigin::own;
   // A guest gets faster with each module that it has written, so there are no more than can run.
   if (shares_guests) config.slots = std::min(config.slots, usable_cores() + 1);
   config.compilers = 1;  // none is asked
   config.spare_zygote = false;
   gym::sandbox::GuestModules modules;
   modules.packages = {files.path().string()};
-  modules.warm = modules.capture =
-      policy == Policy::strict ? "tritonsmith_pairs.strict_pair" : "tritonsmith_pairs.pair";
+  modules.warm = modules.capture = module;
   TRY_ASSIGN(auto pool, gym::capture::CaptureLoop::start(config, modules));
   return std::unique_ptr<PairWriter>(
       new PairWriter(std::move(files), std::move(pool), shares_guests));
+}
+
+void PairWriter::rewrite(std::string given, Done done) {
+  write_in(false, given, [given, done = std::move(done)](WrittenPair plain) mutable {
+    done(plain_or_given(std::move(plain), std::move(given)));
+  });
 }
 
 void PairWriter::write(std::string source, Done done) {

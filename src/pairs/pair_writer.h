@@ -24,7 +24,13 @@ struct WrittenPair {
   // Say why a module has no solution: a word for counting ("graph_break"), and a sentence.
   std::string reason, message;
   bool is_fault = false;  // the guests are broken, which is no fault of the module
+  // Of a solution that was to be rewritten: the text as it was given, if `kernel` is its plain form,
+  // or the word for why `kernel` is the given text. It is judged if its plain form is not accepted.
+  std::string given, kept_because;
 };
+
+// What becomes of a given solution. `plain` is what a guest made of it.
+WrittenPair plain_or_given(WrittenPair plain, std::string given);
 
 enum class ModuleOrigin { foreign, own };  // own: this program made the modules' text
 
@@ -38,7 +44,13 @@ class PairWriter {
                                                    Policy policy, ModuleOrigin origin);
   void write(std::string source, Done done);
 
+  // A writer that only rewrites.
+  static Result<std::unique_ptr<PairWriter>> start_rewriter(gym::capture::CaptureConfig config);
+  void rewrite(std::string given, Done done);
+
  private:
+  static Result<std::unique_ptr<PairWriter>> start_with(gym::capture::CaptureConfig config,
+                                                        const char* module, bool shares_guests);
   PairWriter(TempDir files, std::unique_ptr<gym::capture::CapturePool> pool, bool shares_guests)
       : files_(std::move(files)), shares_guests_(shares_guests), pool_(std::move(pool)) {}
   void write_in(bool shared_guest, std::string source, Done done);

@@ -25,7 +25,7 @@ struct PairsOptions {
   int trials = 3;
   int slots = std::max(2, usable_cores());
   int seconds = 60;
-  bool given = false, unjudged = false;
+  bool given = false, plain = false, unjudged = false;
 };
 
 // Keeps the tasks of a data set in memory.
@@ -65,6 +65,16 @@ Result<Modules> modules_of(const PairsOptions& options) {
                                                                  : pairs::ModuleOrigin::foreign};
 }
 
+// What became of given solutions: of those that use Inductor's runtime, and of the others.
+void show_plain(const pairs::PairCounts& counts) {
+  std::size_t kept = 0;
+  for (const auto& [reason, count] : counts.kept) kept += reason == "not_accepted" ? 0 : count;
+  show("{} solutions rewritten as plain Triton, {} of them accepted; {} judged as they were\n",
+       counts.plain, counts.plain_accepted, kept);
+  for (const auto& [reason, count] : counts.kept)
+    show("  {:>6}  kept as given: {}\n", count, reason);
+}
+
 void show_result(const pairs::PairCounts& counts, std::size_t tasks, const PairsOptions& options,
                  double seconds) {
   const std::size_t now = counts.accepted + counts.rejected + counts.failed + counts.written;
@@ -75,6 +85,7 @@ void show_result(const pairs::PairCounts& counts, std::size_t tasks, const Pairs
     show("{} tasks: {} pairs accepted, {} rejected, {} without a pair, {} done before: {}\n", tasks,
          counts.accepted, counts.rejected, counts.failed, counts.before, options.out);
   for (const auto& [reason, count] : counts.reasons) show("  {:>6}  {}\n", count, reason);
+  if (options.plain) show_plain(counts);
   if (now > 0)
     show("{:.1f} s, {:.1f} tasks a second\n", seconds,
          static_cast<double>(now) / std::max(seconds, 1e-3));
@@ -104,6 +115,24 @@ Status judge_pairs(const std::vector<Task>& tasks, const PairsOptions& options,
   return ok();
 }
 
+Result<gym::capture::CaptureConfig> guests_of(const PairsOptions& options) {
+  gym::capture::CaptureConfig guests;
+  guests.slots = options.slots;
+  guests.capture_seconds = options.seconds;
+  TRY_ASSIGN(guests.data, data_folders(options.gym.data));
+  return guests;
+}
+
+// As judge_given, after Inductor's code has been rewritten.
+Status judge_plain(const GivenPairs& given, const PairsOptions& options) {
+  TRY_ASSIGN(auto guests, guests_of(options));
+  TRY_ASSIGN(const auto writer, pairs::PairWriter::start_rewriter(std::move(guests)));
+  return judge_pairs(given.tasks(), options,
+                     [&](const std::string& source, pairs::PairWriter::Done done) {
+                       writer->rewrite(given.kernel_of(source), std::move(done));
+                     });
+}
+
 // Judges the solutions that a data set holds.
 Status judge_given(const PairsOptions& options) {
   std::error_code error;
@@ -117,6 +146,7 @@ Status judge_given(const PairsOptions& options) {
   show_counts(counts, "rows with an answer", options.from.path);
   if (given.incomplete() > 0)
     show("{} of them name no module or no solution\n", given.incomplete());
+  if (options.plain) return judge_plain(given, options);
   return judge_pairs(given.tasks(), options,
                      [&](const std::string& source, const pairs::PairWriter::Done& done) {
                        done({.kernel = given.kernel_of(source), .reason = {}, .message = {}});
@@ -127,11 +157,9 @@ Status make_pairs(PairsOptions options) {
   TRY(find_dataset(options.from));
   if (options.given) return judge_given(options);
   TRY_ASSIGN(const Modules modules, modules_of(options));
-  gym::capture::CaptureConfig guests;
-  guests.slots = options.slots;
-  guests.capture_seconds = options.seconds;
-  TRY_ASSIGN(guests.data, data_folders(options.gym.data));
-  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy, modules.origin));
+  TRY_ASSIGN(auto guests, guests_of(options));
+  TRY_ASSIGN(const auto writer,
+             pairs::PairWriter::start(std::move(guests), options.policy, modules.origin));
   return judge_pairs(modules.tasks, options, [&](std::string source, pairs::PairWriter::Done done) {
     writer->write(std::move(source), std::move(done));
   });
@@ -157,6 +185,11 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   add_dataset_options(*command, options->from);
   CLI::Option* given = command->add_flag(
       "--given", options->given, "Judge the solutions that the data set holds, and write none");
+  command
+      ->add_flag("--plain", options->plain,
+                 "Rewrite solutions that use the runtime of torch.compile's Inductor as plain "
+                 "Triton before they are judged, as those of KernelBook")
+      ->needs(given);
   command
       ->add_flag(
           "--unjudged", options->unjudged,
@@ -187,7 +220,8 @@ void add_pairs_command(CLI::App& tasks, Run& run) {
   add_example(*command,
               "tasks pairs KernelBook/dataset_permissive.parquet --keep-going --out pairs");
   add_example(*command, "tasks pairs KernelBench/level1 --unjudged --out written");
-  add_example(*command, "tasks pairs GPUMODE/KernelBook --given --keep-going --out kernelbook");
+  add_example(*command,
+              "tasks pairs GPUMODE/KernelBook --given --plain --keep-going --out kernelbook");
   command->callback([&run, options] { run = [options] { return finish(make_pairs(*options)); }; });
 }
 

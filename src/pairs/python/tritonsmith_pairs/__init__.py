@@ -9,6 +9,8 @@
     calls.py          turns the generated launches and operators into the body of a forward
     products.py       has matrix products as Triton, for solutions that leave torch no arithmetic
     solution.py       puts the module's own constructor, the kernels and the forward into one file
+    given.py          rewrites a solution of a data set that uses Inductor's runtime, from its text alone; given_calls.py and
+                      given_kernels.py read its functions, and given_pair.py is what a guest runs for it
     pair.py           is what a guest runs: one request, one answer
 
 It runs in a sandboxed guest, because the module is foreign code.

@@ -39,12 +39,15 @@ class Forward:
     """Collects the lines of the forward and the kernels that they launch."""
 
     def __init__(self, graph, model, arguments, strict, variables=frozenset()):
+        self.buffers = graph.buffers
+        self.begin(graph.text, arguments, strict, variables)
+        self.bind(graph, model)
+
+    def begin(self, text, arguments, strict, variables):
         self.strict = strict
         self.own_functions = {}  # name -> source, of the functions that stand for what Inductor leaves to torch
-        self.buffers = graph.buffers
-        self.text = graph.text
-        self.nodes = commented(graph.text, variables)
-        self.module = ast.parse(graph.text)
+        self.nodes = commented(text, variables)
+        self.module = ast.parse(text)
         self.kernels = self.generated_kernels()
         self.finished, self.kernel_names = [], {"triton", "tl", "torch", "F", "nn", "libdevice"}
         if strict:
@@ -57,7 +60,6 @@ class Forward:
         self.names = {}         # Inductor's name -> what its tensor is called in kernels
         self.device = None
         self.uses_functional = False
-        self.bind(graph, model)
 
     def generated_kernels(self):
         kernels = {}
@@ -84,14 +86,18 @@ class Forward:
             if not hasattr(example, "stride"):
                 raise NoPair("unbound_input", "an input of its graph is no tensor")
             self.forms[name] = (tuple(example.shape), tuple(example.stride()))
-        tensors = [self.expressions[name] for name in given]
-        inputs = [t for t in tensors if not t.startswith("self.")]
-        self.device = f"{(inputs or tensors)[0]}.device" if tensors else "'cuda'"
+        inputs = self.choose_device([self.expressions[name] for name in given])
         for name, source in zip(given, graph.inputs):
             if inputs and bindings.is_plain(source, model):
                 moved = f"{self.expressions[name]}.to({self.device})"
                 self.expressions[name] = fresh(self.names[name], self.taken)
                 self.lines.append(f"{self.expressions[name]} = {moved}")
+
+    def choose_device(self, tensors):
+        """New tensors lie beside the first input, or beside the first weight. Returns the inputs."""
+        inputs = [t for t in tensors if not t.startswith("self.")]
+        self.device = f"{(inputs or tensors)[0]}.device" if tensors else "'cuda'"
+        return inputs
 
     def translate(self):
         """Writes all lines and returns the expressions of the graph's outputs."""
@@ -229,7 +235,7 @@ class Forward:
         text, words = self.kernels[name]
         words = own_words(words)
         kernel = next((k for k in self.finished if k.generated_name == name), None)
-        made = kernel or Kernel(name, text)
+        made = kernel or self.new_kernel(name, text)
         given = [p for p in made.parameters if p not in made.constexprs]
         if len(call.args) != len(given):
             raise NoPair("unknown_statement", f"a launch with {len(call.args)} arguments for {len(given)} parameters")
@@ -245,7 +251,14 @@ class Forward:
             comment = f"Computes {', '.join(words)}." if words else ""
             kernel.finish(kernel_name(words, self.kernel_names), tensors, comment)
             self.finished.append(kernel)
-        self.lines.append(kernel.launch(sizes, rendered))
+        self.lines.append(kernel.launch(sizes, rendered, **self.launch_options(call, kernel, sizes)))
+
+    def new_kernel(self, name, text):
+        return Kernel(name, text)
+
+    def launch_options(self, call, kernel, sizes):
+        """Block sizes and warps that the code gives: Inductor's own leaves them to its heuristics."""
+        return {}
 
     def tensor_name(self, node):
         while isinstance(node, ast.Call):

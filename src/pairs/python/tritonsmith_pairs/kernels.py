@@ -42,20 +42,24 @@ class Kernel:
         self.function = functions[-1]
         self.others = functions[:-1]  # jit functions that the kernel calls
         self.heuristics = next((node for node in self.function.decorator_list if isinstance(node, ast.Call)), None)
-        if self.heuristics is None:
-            raise NoPair("unknown_kernel", f"{generated_name} has no heuristics")
-        self.kind = KINDS.get(dotted(self.heuristics.func).removeprefix("triton_heuristics."))
-        if self.kind is None:
-            raise NoPair("unknown_kernel", f"a kernel of the kind {ast.unparse(self.heuristics.func)}")
+        self.kind = self.kind_of()
         self.meta = self.literal("inductor_meta")
         self.parameters = [argument.arg for argument in self.function.args.args]
         self.constexprs = [a.arg for a in self.function.args.args if a.annotation is not None]
         self.name, self.needed = None, []
         self.argument_names = {}
 
+    def kind_of(self):
+        if self.heuristics is None:
+            raise NoPair("unknown_kernel", f"{self.generated_name} has no heuristics")
+        kind = KINDS.get(dotted(self.heuristics.func).removeprefix("triton_heuristics."))
+        if kind is None:
+            raise NoPair("unknown_kernel", f"a kernel of the kind {ast.unparse(self.heuristics.func)}")
+        return kind
+
     def literal(self, name):
         """The keyword's dict, without values that are no literals."""
-        node = next((k.value for k in self.heuristics.keywords if k.arg == name), None)
+        node = next((k.value for k in getattr(self.heuristics, "keywords", ()) if k.arg == name), None)
         out = {}
         for key, value in zip(node.keys, node.values) if isinstance(node, ast.Dict) else ():
             try:
@@ -138,11 +142,12 @@ class Kernel:
                 node.arg = self.argument_names[node.arg]
         return pointers
 
-    def launch(self, arguments, rendered):
-        """Returns the launch. `arguments` holds sizes by parameter, `rendered` all as text."""
+    def launch(self, arguments, rendered, given_blocks=None, given_warps=None):
+        """Returns the launch. `arguments` holds sizes by parameter, `rendered` all as text. Block sizes and warps that nobody
+        gives are chosen."""
         sizes = {name.removesuffix("numel"): value for name, value in {**self.numels, **arguments}.items()}
         loop = blocks.PRODUCTS if self.scans_products() else blocks.LOOP
-        chosen = blocks.choose(self.kind, sizes, self.persistent, self.constexprs, loop)
+        chosen = {**blocks.choose(self.kind, sizes, self.persistent, self.constexprs, loop), **(given_blocks or {})}
         axes = GRIDS.get(self.meta.get("grid_type"))
         if axes is None:
             raise NoPair("unknown_grid", f"a grid of the type {self.meta.get('grid_type')}")
@@ -155,8 +160,9 @@ class Kernel:
                 grid[-1:] = self.continued(axis, count)
         given = [rendered[p] for p in self.parameters if p not in self.constexprs]
         options = [f"{self.argument_names[p]}={chosen[p]}" for p in self.constexprs if p in chosen]
-        if self.kind == "reduction" and blocks.warps(chosen, self.persistent) != 4:
-            options.append(f"num_warps={blocks.warps(chosen, self.persistent)}")
+        warps = given_warps or (blocks.warps(chosen, self.persistent) if self.kind == "reduction" else 4)
+        if warps != 4:
+            options.append(f"num_warps={warps}")
         comma = "," if len(grid) == 1 else ""
         return Launch(self, f"({', '.join(grid)}{comma})", given, options)
 

@@ -14,6 +14,8 @@ DEFAULTS = {"stride": 1, "padding": 0, "dilation": 1, "output_padding": 0}
 
 
 def product(name, arguments, keywords):
+    if name == "_mm_plus_mm" and len(arguments) == 4 and not keywords:
+        return f"torch.addmm(torch.mm({arguments[0]}, {arguments[1]}), {arguments[2]}, {arguments[3]})"
     if name not in PRODUCTS:
         raise NoPair("unknown_operator", f"extern_kernels.{name}")
     kept = [f"{key}={value}" for key, value in keywords.items() if key in ("alpha", "beta") and float(value) != 1.0]
@@ -44,6 +46,16 @@ def is_contiguous(shape, stride):
             return False
         expected *= max(size, 1)
     return True
+
+
+def memory_format(shape, stride):
+    """The name of the layout in torch, or None if it has none."""
+    if is_contiguous(shape, stride):
+        return "contiguous_format"
+    order = [0, *range(2, len(shape)), 1]
+    if len(shape) in (4, 5) and is_contiguous([shape[i] for i in order], [stride[i] for i in order]):
+        return {4: "channels_last", 5: "channels_last_3d"}[len(shape)]
+    return None
 
 
 def count(shape):

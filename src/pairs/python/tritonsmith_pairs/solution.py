@@ -16,7 +16,7 @@ TASK_ONLY = {"get_inputs", "get_init_inputs"}
 class Source:
     """The module's file, by the names of what stands at its top level."""
 
-    def __init__(self, text, model):
+    def __init__(self, text, class_name, model=None):
         self.module = ast.parse(text)
         self.model = model
         self.definitions = {}
@@ -30,9 +30,9 @@ class Source:
                 for name in walk(node):
                     if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                         self.definitions[name.id] = node
-        self.class_node = self.definitions.get(type(model).__name__)
+        self.class_node = self.definitions.get(class_name)
         if not isinstance(self.class_node, ast.ClassDef):
-            raise NoPair("unknown_class", f"its class {type(model).__name__} is not defined at the top of its file")
+            raise NoPair("unknown_class", f"its class {class_name} is not defined at the top of its file")
 
     def forward_arguments(self):
         """The parameters of forward, as its class or one of its bases defines them."""
@@ -79,7 +79,7 @@ class Source:
 
     def without_forward(self, node):
         """A submodule's class without the methods that only a forward needs: nothing calls its forward any more."""
-        if not isinstance(node, ast.ClassDef) or not any(
+        if not isinstance(node, ast.ClassDef) or self.model is None or not any(
                 isinstance(m, torch.nn.Module) and type(m).__name__ == node.name for m in self.model.modules()):
             return node
         return with_body(node, constructor_parts(node))
@@ -180,7 +180,7 @@ def rendered(result, forward, outputs, graph, inputs):
 
 def write(source_text, model, graph, result, inputs, strict=False):
     """Returns the text of the solution. `inputs` are pairs of a parameter's name and its value."""
-    source = Source(source_text, model)
+    source = Source(source_text, type(model).__name__, model)
     arguments = source.forward_arguments()
     names = [a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
     taken = {*names, *source.definitions}
