@@ -68,6 +68,9 @@ class Given(unittest.TestCase):
         self.assertIn("return (softmax, product.view(4, 4, 4, 4))", written)
         self.assertIn("\nSIZE = 4\n", written)
 
+    def test_classes_may_have_a_method_call(self):
+        self.check(CLEANED.replace("    def forward(", "    def call(self, x):\n        return x\n\n    def forward("))
+
     def test_a_launch_whose_grid_says_something_else_stays(self):
         self.assertEqual(reason(CLEANED.replace("[grid(256)]", "[grid(128)]")), "unknown_grid")
         self.assertEqual(reason(CLEANED.replace("self.fc.bias, 256", "self.fc.bias, 128").replace("primals_2, 256", "primals_2, 128")

@@ -46,7 +46,8 @@ class GivenForward(Forward):
                 self.nodes[node.lineno] = ["product" if word == "matmul" else word]
 
     def only_call(self):
-        found = [node for node in walk(self.module) if isinstance(node, ast.FunctionDef) and node.name == "call"]
+        functions = [node for node in walk(self.module) if isinstance(node, ast.FunctionDef) and node.name == "call"]
+        found = [node for node in functions if node in self.module.body] or functions
         if len(found) != 1:
             raise NoPair("unknown_code", f"it has {len(found)} functions `call`")
         return found[0]
