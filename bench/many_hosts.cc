@@ -4,7 +4,7 @@
 //   build/tritonsmith gym serve --store redis://127.0.0.1:6379 --listen 127.0.0.1:8800 &
 //   build/bench/many_hosts redis://127.0.0.1:6379 http://127.0.0.1:8800 [milliseconds of a verdict] [seconds]
 //
-// The real Redis, door, dispatchers and client take part; only the judge is a fake. It prints the
+// The real Redis, API server, dispatchers and client take part; only the judge is a fake. It prints the
 // rate of 1 to 64 workers that have one job at a time, and what the queue adds to the time of a
 // single job. With 0 milliseconds one worker takes 64 jobs at a time.
 #include <fmt/format.h>
@@ -94,26 +94,27 @@ class FreshJobs {
   std::uint64_t number_ = 0;
 };
 
-std::unique_ptr<gym::api::Judge> client_of(const std::string& door, int queue) {
-  auto client = gym::remote::RemoteJudge::open({.url = door, .queue = queue});
+std::unique_ptr<gym::api::Judge> client_of(const std::string& api_server, int queue) {
+  auto client = gym::remote::RemoteJudge::open({.url = api_server, .queue = queue});
   CHECK(client, "{}", client.error().message);
   return *std::move(client);
 }
 
 double verdicts_per_second(gym::api::Judge& client, FreshJobs& jobs, int in_flight,
                            double seconds) {
-  for (int k = 0; k < in_flight; ++k) CHECK(client.submit(jobs.next()), "the door takes a job");
+  for (int k = 0; k < in_flight; ++k)
+    CHECK(client.submit(jobs.next()), "the API server takes a job");
   int done = 0;
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
     const auto judged = client.next(Deadline::in_seconds(60));
-    CHECK(judged && *judged, "the door gives a verdict");
+    CHECK(judged && *judged, "the API server gives a verdict");
     ++done;
-    CHECK(client.submit(jobs.next()), "the door takes a job");
+    CHECK(client.submit(jobs.next()), "the API server takes a job");
   }
   const double rate = done / watch.seconds();
   for (int k = 0; k < in_flight; ++k)
-    CHECK(client.next(Deadline::in_seconds(60)), "the door gives a verdict");
+    CHECK(client.next(Deadline::in_seconds(60)), "the API server gives a verdict");
   return rate;
 }
 
@@ -122,16 +123,16 @@ std::vector<double> milliseconds_of_single_jobs(gym::api::Judge& client, FreshJo
   std::vector<double> times;
   for (int k = 0; k < count; ++k) {
     const Stopwatch watch;
-    CHECK(client.submit(jobs.next()), "the door takes a job");
-    CHECK(client.next(Deadline::in_seconds(60)), "the door gives a verdict");
+    CHECK(client.submit(jobs.next()), "the API server takes a job");
+    CHECK(client.next(Deadline::in_seconds(60)), "the API server gives a verdict");
     times.push_back(1e3 * watch.seconds());
   }
   std::ranges::sort(times);
   return times;
 }
 
-void measure(const gym::service::RedisAddress& address, const std::string& door, Milliseconds span,
-             double seconds) {
+void measure(const gym::service::RedisAddress& address, const std::string& api_server,
+             Milliseconds span, double seconds) {
   FreshJobs jobs;
   const bool at_once = span.count() == 0;
   for (const int count : at_once ? std::vector{1, 2} : std::vector{1, 2, 4, 8, 16, 32, 64}) {
@@ -139,7 +140,7 @@ void measure(const gym::service::RedisAddress& address, const std::string& door,
     for (int k = 0; k < count; ++k)
       workers.push_back(std::make_unique<Worker>(address, span, at_once ? 64 : 1));
     if (count == 1) {
-      const auto client = client_of(door, 1);
+      const auto client = client_of(api_server, 1);
       const auto times = milliseconds_of_single_jobs(*client, jobs, 200);
       const auto added = [&](std::size_t share) {
         return times[times.size() * share / 100] - static_cast<double>(span.count());
@@ -150,7 +151,7 @@ void measure(const gym::service::RedisAddress& address, const std::string& door,
           added(50), added(90), added(99));
     }
     const int in_flight = at_once ? 512 : 4 * count;
-    const auto client = client_of(door, in_flight + 1);
+    const auto client = client_of(api_server, in_flight + 1);
     fmt::print("{:3} workers: {:7.1f} verdicts/s\n", count,
                verdicts_per_second(*client, jobs, in_flight, seconds));
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-// Fuzzes whole requests to the doors that trainers and agents use: NeMo Gym, OpenEnv (over HTTP and
+// Fuzzes whole requests to the endpoints that trainers and agents use: NeMo Gym, OpenEnv (over HTTP and
 // over a WebSocket), MCP with the arguments of its tools, OpenRLHF and slime. The first byte chooses
 // what the judge says of every kernel. Then each line is a request: a letter for its route, and its
 // body. Whatever the body, the reply is JSON. A reply of status 503, which a client repeats, needs a
@@ -56,7 +56,7 @@ Verdict verdict_of(Opinion opinion) {
   return verdict;
 }
 
-// A store whose jobs are done as soon as they are submitted. The doors use no other part of it.
+// A store whose jobs are done as soon as they are submitted. The endpoints use no other part of it.
 class DoneJobs : public gym::service::JobStore {
  public:
   explicit DoneJobs(Opinion opinion) : verdict_(to_line(to_json(verdict_of(opinion)))) {}
@@ -108,7 +108,7 @@ class DoneJobs : public gym::service::JobStore {
 
  private:
   [[noreturn]] static void not_asked() {
-    CHECK(false, "no door asks the store for this");
+    CHECK(false, "no endpoint asks the store for this");
     std::abort();
   }
 

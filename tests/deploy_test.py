@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-import gym_doors
+import gym_protocols
 
 BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else os.environ["TRITONSMITH_BINARY"]
 DEPLOY = pathlib.Path(__file__).resolve().parent.parent / "deploy"
@@ -54,13 +54,13 @@ class Deploy(unittest.TestCase):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
-                return set(re.findall(r"^# TYPE (\S+)", gym_doors.read_stream(url, TOKEN, "/metrics"), re.M))
+                return set(re.findall(r"^# TYPE (\S+)", gym_protocols.read_stream(url, TOKEN, "/metrics"), re.M))
             except OSError:
                 time.sleep(0.1)
         self.fail(f"{url} serves no metrics")
 
     def test_shows_no_metric_that_does_not_exist(self):
-        door, worker, capture = (f"127.0.0.1:{gym_doors.free_port()}" for _ in range(3))
+        api_server, worker, capture = (f"127.0.0.1:{gym_protocols.free_port()}" for _ in range(3))
         # The processes that write there end first, because cleanups run from the last to the first.
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
@@ -68,11 +68,11 @@ class Deploy(unittest.TestCase):
         key = os.path.join(home, "key")
         with open(key, "w") as file:
             file.write("k" * 32)
-        self.start(BINARY, "gym", "serve", "--store", self.store, "--listen", door)
+        self.start(BINARY, "gym", "serve", "--store", self.store, "--listen", api_server)
         self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", worker)
         self.start(BINARY, "gym", "work", "--store", self.store, "--dir", home, "--metrics", capture, "--role", "capture",
                    "--capture-key", key)
-        there = self.metrics_at(f"http://{door}") | self.metrics_at(f"http://{worker}") | self.metrics_at(f"http://{capture}")
+        there = self.metrics_at(f"http://{api_server}") | self.metrics_at(f"http://{worker}") | self.metrics_at(f"http://{capture}")
         there |= {name + suffix for name in there for suffix in ("_bucket", "_sum", "_count")}
         dashboard = json.loads((DEPLOY / "grafana/tritonsmith.json").read_text())
         shown = {name for each in expressions(dashboard) for name in re.findall(r"tritonsmith_\w+", each)}

@@ -1,13 +1,13 @@
-"""A chaos test of a gym on many hosts: doors and workers share one Redis, and everything fails at random meanwhile.
+"""A chaos test of a gym on many hosts: API servers and workers share one Redis, and everything fails at random meanwhile.
 
-usage: many_hosts.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--hosts N] [--doors N] [--workers N] [--capturing N] [--pause S] [--seed N]
+usage: many_hosts.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--hosts N] [--api-servers N] [--workers N] [--capturing N] [--pause S] [--seed N]
 
-The hosts are network namespaces (network_hosts.py). Clients send kernels of known outcome through all protocols of the doors,
-repeat what failed, and read their verdicts at other doors. Meanwhile SIGKILL hits workers, doors and the Redis server, which are
+The hosts are network namespaces (network_hosts.py). Clients send kernels of known outcome through all protocols of the API servers,
+repeat what failed, and read their verdicts at other API servers. Meanwhile SIGKILL hits workers, API servers and the Redis server, which are
 started again, SIGSTOP holds workers up, links are cut for 1 to 20 s, and wall clocks are shifted by up to an hour.
 
-Every job must have exactly one verdict, which is the same at each door, and the right one. A reward must be the one that the
-gym gave for such a kernel before the chaos: so no fault is scored as zero. No door may answer anything but its protocol's
+Every job must have exactly one verdict, which is the same at each API server, and the right one. A reward must be the one that the
+gym gave for such a kernel before the chaos: so no fault is scored as zero. No API server may answer anything but its protocol's
 result, or that there is none yet. At the end workers get SIGTERM and must finish what they have. A table comes last.
 """
 
@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 
-import gym_doors
+import gym_protocols
 import network_hosts
 import soak
 
@@ -97,26 +97,26 @@ class Program:
 
 
 class Gym:
-    """Redis on the first host, doors from there on, and workers on all others."""
+    """Redis on the first host, API servers from there on, and workers on all others."""
 
     def __init__(self, arguments, folder, why_not):
         os.chmod(folder, 0o711)  # guests run as users of their own and must pass this folder
         self.log = open(os.path.join(folder, "log"), "ab")
         self.hosts = network_hosts.build(arguments.hosts, folder, why_not)
-        self.store_port = gym_doors.free_port()
+        self.store_port = gym_protocols.free_port()
         url = f"redis://:secret@{self.hosts[0].address}:{self.store_port}"
         server = os.path.join(folder, "redis-server")  # by this name the program is the server
         os.symlink(SERVER, server)
         self.redis = Program("redis", self.hosts[0], [server, "--port", str(self.store_port), "--bind", self.hosts[0].address,
                                                       "--requirepass", "secret", "--dir", folder, "--save", "", "--appendonly", "yes",
                                                       "--appendfsync", "always"], self.log)
-        roles, key_of_doors = self.make_roles(folder, arguments)
-        self.doors, self.addresses = [], []
-        for k in range(arguments.doors):
+        roles, key_of_api_servers = self.make_roles(folder, arguments)
+        self.api_servers, self.addresses = [], []
+        for k in range(arguments.api_servers):
             host = self.hosts[k % len(self.hosts)]
-            self.addresses.append(f"http://{host.address}:{gym_doors.free_port()}")
-            self.doors.append(Program(f"door {k}", host, [arguments.binary, "gym", "serve", "--store", url, "--listen",
-                                                          self.addresses[-1][7:], *key_of_doors], self.log, TRITONSMITH_GYM_TOKEN=TOKEN))
+            self.addresses.append(f"http://{host.address}:{gym_protocols.free_port()}")
+            command = [arguments.binary, "gym", "serve", "--store", url, "--listen", self.addresses[-1][7:], *key_of_api_servers]
+            self.api_servers.append(Program(f"API server {k}", host, command, self.log, TRITONSMITH_GYM_TOKEN=TOKEN))
         self.workers = []
         for k in range(arguments.workers):
             home = os.path.join(folder, f"worker{k}")
@@ -129,7 +129,7 @@ class Gym:
 
     @staticmethod
     def make_roles(folder, arguments):
-        """The options of each worker and of the doors. With --capturing N the first N workers capture, and the others only judge."""
+        """The options of each worker and of the API servers. With --capturing N the first N workers capture, and the others only judge."""
         if not arguments.capturing:
             return [[]] * arguments.workers, []
         keys = {}
@@ -141,18 +141,18 @@ class Gym:
         judge = ["--role", "judge", "--capture-key", keys["capture"], "--verdict-key", keys["verdict"]]
         return [capture if k < arguments.capturing else judge for k in range(arguments.workers)], ["--verdict-key", keys["verdict"]]
 
-    def ask(self, method, path, body=None, door=None, headers=None):
-        """(status, JSON) of a random door; status 0 if it does not answer."""
-        url = random.choice(self.addresses) if door is None else self.addresses[door]
-        return gym_doors.ask(url, TOKEN, method, path, body, headers)
+    def ask(self, method, path, body=None, api_server=None, headers=None):
+        """(status, JSON) of a random API server; status 0 if it does not answer."""
+        url = random.choice(self.addresses) if api_server is None else self.addresses[api_server]
+        return gym_protocols.ask(url, TOKEN, method, path, body, headers)
 
     def events(self, client):
         """The ids of the verdicts on the client's stream, from its beginning."""
-        text = gym_doors.read_stream(random.choice(self.addresses), TOKEN, f"/v1/verdicts?client={client}&until=idle")
+        text = gym_protocols.read_stream(random.choice(self.addresses), TOKEN, f"/v1/verdicts?client={client}&until=idle")
         return [json.loads(line[6:])["id"] for line in text.splitlines() if line.startswith("data: ")]
 
     def programs(self):
-        return [self.redis, *self.doors, *self.workers]
+        return [self.redis, *self.api_servers, *self.workers]
 
     def end(self):
         for program in reversed(self.programs()):
@@ -172,7 +172,7 @@ class Client(threading.Thread):
         for number in self.numbers:
             if time.monotonic() > self.deadline - PATIENCE:
                 return
-            kind, protocol = KINDS[number % len(KINDS)], list(gym_doors.PROTOCOLS)[number // len(KINDS) % len(gym_doors.PROTOCOLS)]
+            kind, protocol = KINDS[number % len(KINDS)], list(gym_protocols.PROTOCOLS)[number // len(KINDS) % len(gym_protocols.PROTOCOLS)]
             began = time.monotonic()
             answer = self.judge(protocol, soak.kernel_source(kind, number))
             self.waits.append(time.monotonic() - began)
@@ -181,7 +181,7 @@ class Client(threading.Thread):
 
     def judge(self, protocol, kernel):
         """Repeats until there is a result, as a client of this protocol does."""
-        conversation = gym_doors.PROTOCOLS[protocol](self.gym.ask, soak.TASK, kernel, self.label)
+        conversation = gym_protocols.PROTOCOLS[protocol](self.gym.ask, soak.TASK, kernel, self.label)
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             status, answer = conversation.turn()
@@ -190,7 +190,7 @@ class Client(threading.Thread):
                     self.verdicts[conversation.name] = answer
                 return answer
             if status not in (0, 200, 202, 429, 503):
-                self.faults.append(f"{protocol}: a door answered {status}")
+                self.faults.append(f"{protocol}: an API server answered {status}")
             if status in (0, 429, 503):
                 self.refusals += 1
                 time.sleep(0.2)
@@ -231,7 +231,7 @@ class Chaos:
         if draw < 0.25:
             rng.choice(self.gym.workers).hold_up(LEASE_SECONDS * (0.5 + rng.random()))
             return
-        program = rng.choice(self.gym.workers) if draw < 0.5 else rng.choice(self.gym.doors) if draw < 0.75 else self.gym.redis
+        program = rng.choice(self.gym.workers) if draw < 0.5 else rng.choice(self.gym.api_servers) if draw < 0.75 else self.gym.redis
         program.kill_for(3 * rng.random())
 
     def hit_host(self, rng):
@@ -246,20 +246,20 @@ class Chaos:
 
 def wait_until_ready(gym):
     for _ in range(1800):
-        if all(gym.ask("GET", "/readyz", door=door)[0] == 200 for door in range(len(gym.doors))):
+        if all(gym.ask("GET", "/readyz", api_server=k)[0] == 200 for k in range(len(gym.api_servers))):
             return
         time.sleep(0.1)
-    raise SystemExit("the doors do not become ready:\n" + open(gym.log.name).read()[-3000:])
+    raise SystemExit("the API servers do not become ready:\n" + open(gym.log.name).read()[-3000:])
 
 
 def calm_answers(gym):
     """What each protocol answers for each kind while nothing fails."""
     calm = Client(gym, "calm", [], {}, 0)
     answers = {(protocol, kind): calm.judge(protocol, soak.kernel_source(kind, -2 - KINDS.index(kind)))
-               for protocol in gym_doors.PROTOCOLS for kind in KINDS}
-    for protocol in gym_doors.PROTOCOLS:
+               for protocol in gym_protocols.PROTOCOLS for kind in KINDS}
+    for protocol in gym_protocols.PROTOCOLS:
         good, *others = (answers[protocol, kind] for kind in KINDS)
-        if None in (good, *others) or good in others or not gym_doors.is_success(good):
+        if None in (good, *others) or good in others or not gym_protocols.is_success(good):
             raise SystemExit(f"{protocol} does not tell right kernels from wrong ones: {answers}\n{open(gym.log.name).read()[-3000:]}")
     return answers
 
@@ -271,9 +271,9 @@ def check(gym, clients):
         if sorted(events) != sorted(client.verdicts):
             faults.append(f"{client.label}: {len(events)} verdicts on its stream for {len(client.verdicts)} jobs")
         for name, answer in client.verdicts.items():
-            kept = [gym_doors.outcome(gym.ask("GET", f"/v1/jobs/{name}", door=door)[1]) for door in range(len(gym.doors))]
+            kept = [gym_protocols.outcome(gym.ask("GET", f"/v1/jobs/{name}", api_server=k)[1]) for k in range(len(gym.api_servers))]
             if set(kept) != {answer}:
-                faults.append(f"job {name}: its client got {answer}, and the doors have {kept}")
+                faults.append(f"job {name}: its client got {answer}, and the API servers have {kept}")
     status, state = gym.ask("GET", "/v1/status")
     if status != 200 or state["running"] or any(state["queued"].values()):
         faults.append(f"unfinished jobs are left: {status} {state}")
@@ -285,13 +285,13 @@ def check(gym, clients):
     while (status := gym.ask("GET", "/readyz")[0]) != 503 and time.monotonic() < deadline:
         time.sleep(0.2)
     if status != 503:
-        faults.append("a door is ready although no worker is left")
+        faults.append("an API server is ready although no worker is left")
     return faults, repeated
 
 
 def report(gym, clients, seconds, faults, repeated):
     waits = sorted(wait for client in clients for wait in client.waits)
-    print(f"jobs                 {len(waits)} in {seconds:.0f} s, by {len(clients)} clients through {', '.join(gym_doors.PROTOCOLS)}")
+    print(f"jobs                 {len(waits)} in {seconds:.0f} s, by {len(clients)} clients through {', '.join(gym_protocols.PROTOCOLS)}")
     print(f"faults               {len(faults)}")
     print(f"wait for a verdict   median {waits[len(waits) // 2]:.1f} s, 99 % {waits[len(waits) * 99 // 100]:.1f} s, longest {waits[-1]:.1f} s")
     print(f"no result yet        {sum(client.refusals for client in clients)} calls, which were repeated")
@@ -338,7 +338,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=86_400, help="then no further job begins")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--hosts", type=int, default=4)
-    parser.add_argument("--doors", type=int, default=2)
+    parser.add_argument("--api-servers", type=int, default=2)
     parser.add_argument("--workers", type=int, default=5)
     parser.add_argument("--capturing", type=int, default=0, help="workers that only capture; the others only judge")
     parser.add_argument("--pause", type=float, default=6, help="seconds between faults of one sort, on average")

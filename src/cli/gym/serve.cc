@@ -136,11 +136,11 @@ std::vector<gym::service::Route> completion_routes() {
   return routes;
 }
 
-// The doors add the protocols of trainers and agents to the service.
-class Doors {
+// Adds the protocols of trainers and agents to a service.
+class Protocols {
  public:
-  Doors(gym::service::Service& service, const serve::Suite& suite,
-        const gym::judge::LocalJudgeConfig& judge)
+  Protocols(gym::service::Service& service, const serve::Suite& suite,
+            const gym::judge::LocalJudgeConfig& judge)
       : tools_(
             suite, service.context().limits, [judge] { return device_facts(judge); },
             serve::mcp::FileAccess::none),
@@ -199,7 +199,7 @@ Status serve_until(const StopSignal& stop, const ServedStore& served, const Serv
                                 {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
                                  .batch = static_cast<std::size_t>(config.batch),
                                  .comparison = config.comparison});
-  const Doors doors(service, setup.suite, config.judge);
+  const Protocols protocols(service, setup.suite, config.judge);
   TRY_ASSIGN(const auto server, gym::service::HttpServer::start(http, service, served.metrics));
   LOG("gym: serving on {}:{}, jobs and verdicts in {}", http.address.host, server->port(),
       served.location);
@@ -226,7 +226,7 @@ Status serve_judge(const ServeSetup& setup, const StopSignal& stop) {
   return serve_until(stop, {*job_store, dispatcher.health(), metrics, directory}, setup);
 }
 
-// Workers elsewhere judge, and Redis keeps the jobs. A door has nothing of its own.
+// Workers elsewhere judge, and Redis keeps the jobs. An API server has nothing of its own.
 Status serve_store(const SharedStore& shared, const ServeSetup& setup, const StopSignal& stop) {
   TRY_ASSIGN(const auto job_store, open_shared_store(shared, store_limits(setup.config)));
   gym::service::ServiceMetrics metrics;

@@ -1,5 +1,5 @@
 // Runs `tritonsmith gym serve`, which offers this machine's judge as a service (docs/service.md),
-// or is a door to a store that many hosts share (docs/many-hosts.md).
+// or is an API server of a store that many hosts share (docs/many-hosts.md).
 #pragma once
 
 #include <string>

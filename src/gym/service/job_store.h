@@ -1,6 +1,6 @@
-// JobStore: the interface to the jobs of a service. Doors (HTTP servers) submit jobs and read
-// verdicts. Workers (JobDispatchers) take jobs and conclude them. One store serves any number of
-// doors and workers.
+// JobStore: the interface to the jobs of a service. API servers submit jobs and read verdicts.
+// Workers (JobDispatchers) take jobs and conclude them. One store serves any number of API servers
+// and workers.
 //
 //   queued --> running --> done
 //      \---------\------> cancelled   no client wants the verdict any more
@@ -92,8 +92,8 @@ struct JobCounts {
   std::int64_t judged_again = 0;       // jobs with another verdict, as the first was in doubt
 };
 
-// Doors call the functions up to counts(), workers those from recall_queued() to overdue(), and both
-// call the rest.
+// API servers call the functions up to counts(), workers those from recall_queued() to overdue(),
+// and both call the rest.
 class JobStore {
  public:
   using Submitted = std::variant<std::vector<JobView>, JobStoreFull, ClientGone>;

@@ -1,5 +1,5 @@
 // ServiceHealth: answers the status endpoints' questions. If this program judges, its dispatcher
-// answers them. A door has no judge, so it asks the job store which workers there are.
+// answers them. An API server has no judge, so it asks the job store which workers there are.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@ struct ServiceHealth {
   std::function<std::string()> trouble;
   // Returns why no jobs are taken, in one line; empty while they are.
   std::function<std::string()> why_not_ready;
-  // Returns why the last judge did not start, in one line; empty if it did. A door does not know it.
+  // Returns why the last judge did not start, in one line; empty if it did. An API server does not know it.
   std::function<std::string()> failed_start = {};
 };
 
-// A door's health: ready while a worker takes jobs, in trouble while the store does not answer. It
+// The health of an API server: ready while a worker takes jobs, in trouble while the store does not answer. It
 // refers to the reports.
 ServiceHealth health_of_workers(const WorkerReports& reports);
 

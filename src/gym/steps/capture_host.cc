@@ -96,7 +96,7 @@ Status CaptureHost::keep_lease() {
   return ok();
 }
 
-// Returns the text that judges compare, and that a door lists beside its workers.
+// Returns the text that judges compare, and that an API server lists beside its workers.
 std::string CaptureHost::announcement() const {
   Json json = to_json(versions_);
   json.update({{"name", name_},

@@ -1,5 +1,5 @@
-// Awaits verdicts for doors whose clients wait for them. A job's name follows from its content. So a
-// request that comes again finds the jobs of the first, and none is judged twice. Any thread may
+// Awaits verdicts for endpoints whose clients wait for them. A job's name follows from its content. So
+// a request that comes again finds the jobs of the first, and none is judged twice. Any thread may
 // call it. A call waits until its deadline at most.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Computes rewards from completions and labels, for doors whose clients wait. The service extracts
+// Computes rewards from completions and labels, for endpoints whose clients wait. The service extracts
 // the kernels, judges them and computes the rewards by the rules of its own trainer. It keeps no
 // state. Any thread.
 #pragma once

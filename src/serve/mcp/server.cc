@@ -56,7 +56,7 @@ ToolResult no_verdict(const std::string& why) {
 }
 
 // OpenEnv's clients open a session before they call tools. The tools keep nothing between two calls,
-// so a session is a name, which any door of a gym takes.
+// so a session is a name, which any API server of a gym takes.
 McpServer::Answer close_session(const Request& request) {
   const Json session = request.params.value("session_id", Json());
   if (!session.is_string() || session.get_ref<const std::string&>().empty())

@@ -56,7 +56,7 @@ struct HttpServerTest : ServiceFixture {
   std::unique_ptr<HttpServer> server_;
 };
 
-TEST_F(HttpServerTest, LetsInWhoShowsTheTokenAndAnybodyToTheDoor) {
+TEST_F(HttpServerTest, AsksForTheTokenExceptAtPublicPaths) {
   EXPECT_EQ(client().Get("/v1/status")->status, 200);
   for (const char* wrong : {"", "another-token-of-some-length", "a-token-of-some-lengt"}) {
     const auto reply = client(wrong).Get("/v1/status");

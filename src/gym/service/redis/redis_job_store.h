@@ -1,6 +1,6 @@
-// RedisJobStore: the JobStore of many hosts, on one Redis server. Any number of doors and workers
-// share it. None of them has state of its own, so the others go on if one dies. Redis runs each
-// call as one script (redis_scripts.h), so no two programs see each other's half-done changes.
+// RedisJobStore: the JobStore of many hosts, on one Redis server. Any number of API servers and
+// workers share it. None of them has state of its own, so the others go on if one dies. Redis runs
+// each call as one script (redis_scripts.h), so no two programs see each other's half-done changes.
 //
 // The queue is a sorted set, and leases are another one. Redis Streams would serve a plain queue,
 // but a stream's entries keep their position: a job that becomes more urgent, is cancelled or is
@@ -23,7 +23,7 @@
 
 namespace tritonsmith::gym::service {
 
-// The event of wait_for_change: a worker waits for queued jobs, a door for jobs that ended.
+// The event of wait_for_change: a worker waits for queued jobs, an API server for jobs that ended.
 enum class WaitsFor { both, work, verdicts };
 
 struct RedisJobStoreConfig {

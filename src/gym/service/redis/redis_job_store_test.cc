@@ -46,40 +46,40 @@ class RedisJobStoreTest : public ::testing::Test {
 };
 
 TEST_F(RedisJobStoreTest, ServesDoorsAndWorkersThatShareIt) {
-  const auto door = open(), other_door = open(), worker = open();
-  submit(*door, "k");
+  const auto api_server = open(), other_api_server = open(), worker = open();
+  submit(*api_server, "k");
   EXPECT_EQ(take(*worker, lease), "k");
-  EXPECT_EQ(submit(*other_door, "k", "bob"), JobState::running);
+  EXPECT_EQ(submit(*other_api_server, "k", "bob"), JobState::running);
   conclude(*worker, "k");
-  EXPECT_EQ(door->counts()->repeated_verdicts, 0);
-  conclude(*other_door, "k");
-  EXPECT_EQ(door->events("ann", 0, 10)->size(), 1U);
-  EXPECT_EQ(other_door->events("bob", 0, 10)->size(), 1U);
-  EXPECT_EQ(door->counts()->repeated_verdicts, 1) << "the first verdict counts";
-  EXPECT_EQ(door->epoch(), worker->epoch());
+  EXPECT_EQ(api_server->counts()->repeated_verdicts, 0);
+  conclude(*other_api_server, "k");
+  EXPECT_EQ(api_server->events("ann", 0, 10)->size(), 1U);
+  EXPECT_EQ(other_api_server->events("bob", 0, 10)->size(), 1U);
+  EXPECT_EQ(api_server->counts()->repeated_verdicts, 1) << "the first verdict counts";
+  EXPECT_EQ(api_server->epoch(), worker->epoch());
 }
 
 TEST_F(RedisJobStoreTest, WakesADoorWhenAWorkerElsewhereIsDone) {
-  const auto door = open(), worker = open();
-  submit(*door, "k");
+  const auto api_server = open(), worker = open();
+  submit(*api_server, "k");
   take(*worker, lease);
   std::jthread working;
   const Deadline deadline = Deadline::after(std::chrono::seconds(20));
-  std::uint64_t seen = door->changes();
+  std::uint64_t seen = api_server->changes();
   working = std::jthread([&] { conclude(*worker, "k"); });
-  while (door->events("ann", 0, 10)->empty() && !deadline.passed()) {
-    door->wait_for_change(seen, deadline);
-    seen = door->changes();
+  while (api_server->events("ann", 0, 10)->empty() && !deadline.passed()) {
+    api_server->wait_for_change(seen, deadline);
+    seen = api_server->changes();
   }
   EXPECT_FALSE(deadline.passed());
 }
 
 TEST_F(RedisJobStoreTest, KeepsWhatItAcknowledgedWhenTheServerIsKilled) {
-  const auto door = open();
-  submit(*door, "k");
+  const auto api_server = open();
+  submit(*api_server, "k");
   server.kill();
   std::string taken;
-  std::jthread taking([&] { taken = take(*door, lease); });
+  std::jthread taking([&] { taken = take(*api_server, lease); });
   server.start();
   taking.join();
   EXPECT_EQ(taken, "k") << "the call waits until the server is back";
@@ -97,13 +97,13 @@ TEST_F(RedisJobStoreTest, FailsWithTheServersNameWhenItStaysAway) {
 // The reply to a take() may get lost. The worker then does not know of the job, and must not prolong
 // its lease.
 TEST_F(RedisJobStoreTest, PassesOnAJobWhoseTakerNeverHeardOfIt) {
-  const auto door = open();
-  submit(*door, "k");
+  const auto api_server = open();
+  submit(*api_server, "k");
   const Lease short_lease{.worker = "worker", .span = Milliseconds(1)};
   EXPECT_EQ(take(*open(), short_lease), "k");  // a program that ends at once
   const Deadline deadline = Deadline::after(std::chrono::seconds(20));
   std::string again;
-  while (again.empty() && !deadline.passed()) again = take(*door, short_lease);
+  while (again.empty() && !deadline.passed()) again = take(*api_server, short_lease);
   EXPECT_EQ(again, "k");
 }
 
@@ -143,17 +143,18 @@ TEST_F(RedisJobStoreTest, TakesVerdictsWithTheSealOfItsKeyAlone) {
     EXPECT_TRUE(opened);
     return *std::move(opened);
   };
-  const auto door = open_with("the key"), worker = open_with("the key"), stranger = open_with("");
-  submit(*door, "k");
+  const auto api_server = open_with("the key"), worker = open_with("the key"),
+             stranger = open_with("");
+  submit(*api_server, "k");
   take(*worker, lease);
   conclude(*worker, "k");
-  EXPECT_TRUE(door->find(api::job_name(wish("k")))->value().verdict.starts_with("{"));
-  EXPECT_EQ(door->events("ann", 0, 10)->size(), 1U);
+  EXPECT_TRUE(api_server->find(api::job_name(wish("k")))->value().verdict.starts_with("{"));
+  EXPECT_EQ(api_server->events("ann", 0, 10)->size(), 1U);
   EXPECT_NE(stranger->find(api::job_name(wish("k"))).error().message.find("--verdict-key"),
             std::string::npos);
-  submit(*door, "l");
+  submit(*api_server, "l");
   conclude(*stranger, "l");
-  const auto forged = door->find(api::job_name(wish("l")));
+  const auto forged = api_server->find(api::job_name(wish("l")));
   ASSERT_FALSE(forged) << "a verdict that anybody could have written is none";
   EXPECT_NE(forged.error().message.find("seal"), std::string::npos);
 }

@@ -91,21 +91,21 @@ class RedisTlsTest : public ::testing::Test {
 };
 
 TEST_F(RedisTlsTest, SharesJobsOverAnEncryptedLinkByAUserWhoMayTouchItsKeysAlone) {
-  const auto door = open(url()), worker = open(url());
-  ASSERT_TRUE(door) << door.error().message;
+  const auto api_server = open(url()), worker = open(url());
+  ASSERT_TRUE(api_server) << api_server.error().message;
   ASSERT_TRUE(worker) << worker.error().message;
   const std::string large(1 << 20, 'k');  // many records of TLS
-  ASSERT_TRUE((*door)->submit(std::vector{wish(large)}, {}));
+  ASSERT_TRUE((*api_server)->submit(std::vector{wish(large)}, {}));
   const auto taken = (*worker)->take({.worker = "worker"}, 1);
   ASSERT_TRUE(taken && taken->size() == 1);
   EXPECT_EQ(taken->at(0).job.kernel, large);
   const Deadline deadline = Deadline::in_seconds(20);
-  const std::uint64_t seen = (*door)->changes();
+  const std::uint64_t seen = (*api_server)->changes();
   ASSERT_TRUE((*worker)->conclude(
       "worker", std::vector<ConcludedJob>{{api::job_name(wish(large)), api::accepted_verdict()}}));
-  (*door)->wait_for_change(seen, deadline);
+  (*api_server)->wait_for_change(seen, deadline);
   EXPECT_FALSE(deadline.passed()) << "messages of other programs come over TLS, too";
-  EXPECT_EQ((*door)->find(api::job_name(wish(large)))->value().state, JobState::done);
+  EXPECT_EQ((*api_server)->find(api::job_name(wish(large)))->value().state, JobState::done);
 }
 
 TEST_F(RedisTlsTest, RefusesAServerWhoseCertificateItDoesNotTrust) {

@@ -1,4 +1,4 @@
-"""The doors of a gym, as clients see them: each class holds one conversation about one kernel, by one protocol.
+"""The protocols of a gym, as clients see them: each class holds one conversation about one kernel, by one protocol.
 
 `turn()` makes the next call and returns the HTTP status, and the answer about the kernel or None. None says that there is no
 result yet, or that the infrastructure failed: then the client calls `turn()` again. An answer is a text that names the outcome.
@@ -10,7 +10,7 @@ import socket
 import urllib.error
 import urllib.request
 
-SECONDS = 15  # a door may answer so late; it says by then that there is no result yet
+SECONDS = 15  # the service may answer so late. It says by then that there is no result yet
 
 
 def free_port():
@@ -108,7 +108,7 @@ class NemoGym(Conversation):
 
 
 class OpenEnv(Conversation):
-    """Over plain HTTP. A door keeps its environments in memory, so after its end the client begins anew, at whichever door."""
+    """Over plain HTTP. An API server keeps its environments in memory. After its end the client begins anew, at any API server."""
 
     def turn(self):
         episode = f"{self.client}-{hash(self.kernel)}"

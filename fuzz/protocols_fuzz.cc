@@ -1,6 +1,6 @@
-// Fuzzes what clients send to the doors of a service. The first byte chooses: a message of MCP, with
+// Fuzzes what clients send to a service by the protocols of others. The first byte chooses: a message of MCP, with
 // or without the headers of HTTP; the body of OpenRLHF or slime; a label; the frames or the handshake
-// of a WebSocket. `routes_fuzz.cc` sends whole requests to the same doors.
+// of a WebSocket. `routes_fuzz.cc` sends whole requests to the same endpoints.
 // Any bytes are read or refused with a reason, and what a server would reply can be written.
 #include <algorithm>
 #include <cstdint>

@@ -10,7 +10,7 @@ import requests
 
 from service import KERNEL, ServiceTest, WRONG_KERNEL, completion
 
-# An agent waits without end. Here a door that never answers fails its test.
+# An agent waits without end. Here a service that never answers fails its test.
 ANSWER_SECONDS = 180
 
 
