@@ -25,20 +25,20 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
                                trial::Perturbation kind, trial::KernelUse& kernel_use,
                                RefereeReport& report) {
   trial::TrialConfig config = context.config_of(context.job.trials, kind);
-  config.try_without_kernels = kernel_use.needless.is_open() || kernel_use.does_little();
-  config.watch_launches = watches(kernel_use);
+  config.kernels.needed = kernel_use.needless.is_open() || kernel_use.does_little();
+  config.kernels.copies = watches(kernel_use);
   if (equipment.cuda != nullptr)
-    equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
+    equipment.cuda->observe_with(config.kernels.copies ? &equipment.gpu->kernels() : nullptr,
                                  replay::kKernelPatience);
   auto [result, is_conclusive] =
       run_conclusively(equipment, context.task, context.is_finite, config);
   if (!is_conclusive) return TrialOutcome::nothing;
   tell_weakness(equipment, config, result);
   const bool ran = !result.reference_stop && !result.candidate_stop;
-  if (ran && config.watch_launches)
+  if (ran && config.kernels.copies)
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
   if (ran) kernel_use.note_share(result.needed_share);
-  if (ran && config.try_without_kernels)
+  if (ran && config.kernels.needed)
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
   const Numerics before = *report.numerics;
   add_trial(report, result);

@@ -10,7 +10,7 @@ std::vector<trial::ElementValues> find_jumps(Equipment& equipment, trial::TrialC
   auto confirmed =
       trial::confirmed_by_exact(failed.few_wrong, failed.expected_there, failed.exact_there);
   if (!confirmed.empty() || !trial::rounding_may_decide(config)) return confirmed;
-  config.watch_launches = config.try_without_kernels = config.sample_factors = false;
+  config.kernels = {};
   config.keeping = trial::StateKeeping::none;
   config.asked = &failed.few_wrong;
   return trial::search_jumps(

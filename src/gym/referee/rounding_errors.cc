@@ -52,7 +52,6 @@ std::optional<bool> is_rounding_of_gpu(Equipment& equipment, trial::TrialConfig 
     return std::nullopt;
   trial::TrialNumbers numbers;
   config.kept = &numbers;
-  config.tells_errors = true;
   const trial::TrialResult of_gpu = trial::run_trial(config, *equipment.executor, equipment.device);
   if (of_gpu.is_stopped() || !of_gpu.errors) return std::nullopt;
   config.kept = nullptr;
@@ -114,7 +113,8 @@ std::optional<bool> is_explained_by_grids(Equipment& equipment, const trial::Tri
 // Nudges move the inputs of both sides, so they also tell for a task that looks at bits.
 bool are_rounding_errors(Equipment& equipment, trial::TrialConfig config,
                          const trial::OutputErrors& errors) {
-  config.watch_launches = config.try_without_kernels = config.finds_jumps = false;
+  config.kernels = {};
+  config.purpose = trial::TrialPurpose::measure_errors;
   if (const auto explained = is_explained_by_grids(equipment, config, errors)) return *explained;
   return is_nudged_noise(equipment, config, errors, trial::NudgeForm::uniform) ||
          is_nudged_noise(equipment, config, errors, trial::NudgeForm::by_element);

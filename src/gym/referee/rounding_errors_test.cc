@@ -52,7 +52,7 @@ struct Judged {
 
   bool are_rounding_errors(Equipment& equipment) {
     trial::TrialConfig telling = config;
-    telling.tells_errors = true;
+    telling.purpose = trial::TrialPurpose::measure_errors;
     const auto result = trial::run_trial(telling, *equipment.executor, equipment.device);
     EXPECT_TRUE(result.difference) << "the kernel must be wrong";
     return result.errors && referee::are_rounding_errors(equipment, config, *result.errors);

@@ -98,7 +98,7 @@ trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig con
   const bool is_first = config.trial == 0;
   if (equipment.cuda != nullptr) {
     equipment.cuda->observe_with(
-        is_first || config.watch_launches ? &equipment.gpu->kernels() : nullptr,
+        is_first || config.kernels.copies ? &equipment.gpu->kernels() : nullptr,
         replay::kKernelPatience);
     equipment.gpu->guard_with(is_first ? device::CudaDevice::kWideGuard
                                        : device::CudaDevice::kNarrowGuard);
@@ -127,9 +127,9 @@ bool run_trials(Equipment& equipment, const TrialContext& given, PlanJudgement& 
   for (int trial = 0; trial < std::max(1, context.job.trials); ++trial) {
     if (trial == timed_trial(equipment, context)) continue;  // the timed trial comes last
     trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
-    config.try_without_kernels = kernel_use.needless.stands || kernel_use.does_little();
-    config.watch_launches = watches(kernel_use);
-    config.sample_factors = constants.watches();
+    config.kernels.needed = kernel_use.needless.stands || kernel_use.does_little();
+    config.kernels.copies = watches(kernel_use);
+    config.kernels.factors = constants.watches();
     trial::TrialResult result = run_usable_trial(equipment, config, plain);
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);

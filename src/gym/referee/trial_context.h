@@ -83,8 +83,7 @@ struct TrialContext {
             .with_oracle = with_oracle,
             .python_reference = python_reference,
             .mode = mode,
-            .fused = fused ? &*fused : nullptr,
-            .finds_jumps = job.comparison == Comparison::budget};
+            .fused = fused ? &*fused : nullptr};
   }
   // Returns the order in which the programs of a launch run. Even a job with a single trial does
   // not run them forwards.

@@ -109,7 +109,7 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if ((stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));
   wrong = compare_sides(sides, tensors, exact, {});
-  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps)
+  if (!wrong || wrong->error_class != ErrorClass::wrong_value || !sides.trial.config.finds_jumps())
     return wrong;
   const auto adopted = jumps_on(sides, tensors, exact, bring_inputs);
   if (adopted.empty()) return wrong;

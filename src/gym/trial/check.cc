@@ -65,8 +65,8 @@ CheckedTrial check(Sides& sides, PreparedSides& prepared, SideResults results) {
     const bool is_intact =
         compare_sides(sides, prepared, std::move(results.oracle_inputs), checked);
     if (!result.is_stopped() && !result.difference) {
-      if (sides.config.sample_factors) result.factors = sample_factors(sides);
-      if (sides.config.watch_launches && !result.kernels_only_copied)
+      if (sides.config.kernels.factors) result.factors = sample_factors(sides);
+      if (sides.config.kernels.copies && !result.kernels_only_copied)
         result.kernels_only_copied = torch_made_outputs(sides, result.launches);
       call_again({sides, prepared, checked.tolerance_extension, is_intact}, result);
       weigh_unchanged_values(sides, result);

@@ -45,7 +45,8 @@ std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::T
 
 // Says whether the trial asks how errors change with other rounding.
 bool tells_errors(const TrialConfig& config) {
-  return config.tells_errors || config.nudge.units != 0 || !config.rounding.is_usual();
+  return config.purpose == TrialPurpose::measure_errors || config.nudge.units != 0 ||
+         !config.rounding.is_usual();
 }
 
 // Compares in one pass, which finds most candidates right. Returns false if it is not sure.
@@ -101,7 +102,7 @@ void note_few_wrong(const Sides& sides, const compare::CompareOptions& how,
                     const tensors::TensorTable& exact_table, TrialResult& result) {
   constexpr std::int64_t times = 4;
   const TrialConfig& config = sides.config;
-  if (!config.finds_jumps || config.adopted != nullptr || tells_errors(config) ||
+  if (!config.finds_jumps() || config.adopted != nullptr || tells_errors(config) ||
       result.difference->error_class != ErrorClass::wrong_value)
     return;
   try {

@@ -341,7 +341,7 @@ void call_again(RightCall call, TrialResult& result) {
   });
   const tensors::TensorTable after_init = sides.candidate.tensors();
   if (carries_state && !answers_again(call, after_init, result)) return;
-  if (result.difference || !sides.config.try_without_kernels) return;
+  if (result.difference || !sides.config.kernels.needed) return;
   auto without = another_replay(call, {.tensors = after_init,
                                        .launches = replay::Launches::skipped,
                                        .filler = tensors::Filler::huge});

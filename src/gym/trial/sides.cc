@@ -13,7 +13,7 @@ namespace {
 
 // Where the task itself scales, a kernel that only scales may be all that is left to do.
 replay::Launches launches_of(const TrialConfig& config) {
-  if (!config.watch_launches) return replay::Launches::run;
+  if (!config.kernels.copies) return replay::Launches::run;
   const bool is_scaling_work =
       !config.task.unplanned.empty() || plan::analysis::forward_facts(config.task).scales;
   return is_scaling_work ? replay::Launches::watched : replay::Launches::watched_for_scaling;
@@ -71,7 +71,7 @@ compare::CompareOptions comparison_of(const Sides& sides) {
           .fills = sides.fills,
           // A zero is as likely a result.
           .filler = sides.filler == tensors::Filler::zero ? tensors::Filler::nan : sides.filler,
-          .measures_right_elements = sides.config.measures_right_elements,
+          .measures_right_elements = sides.config.purpose == TrialPurpose::measure_shares,
           .device = sides.device.comparison()};
 }
 

@@ -41,6 +41,20 @@ struct Nudge {
   bool leaves_steps = false;
 };
 
+// The question that a trial answers.
+enum class TrialPurpose {
+  judge,           // is the candidate right?
+  measure_errors,  // the same, and TrialResult::errors even of a right candidate
+  measure_shares,  // the same, and how near to wrong the right elements are (CompareOptions)
+};
+
+// What a trial finds out about the candidate's kernels besides.
+struct KernelQuestions {
+  bool needed = false;   // do the outputs need the kernels at all?
+  bool copies = false;   // do the kernels only copy?
+  bool factors = false;  // which factors do products have (constant_factors.h)?
+};
+
 struct TrialConfig {
   const plan::Plan& task;
   const plan::Plan& candidate;
@@ -52,7 +66,6 @@ struct TrialConfig {
   bool within_bounds = false;              // inputs drawn between two bounds stay there
   Nudge nudge = {};                        // also moves inputs
   language::ResultRounding rounding = {};  // of the candidate's results (weakness.h)
-  bool tells_errors = false;               // in TrialResult::errors, even of a right candidate
   TrialNumbers* kept = nullptr;            // the trial keeps here what the reference gets
   const TrialNumbers* given = nullptr;     // replace the numbers that the trial draws
   // The trial judges the second call of forward, on inputs of its own.
@@ -68,23 +81,24 @@ struct TrialConfig {
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
-  bool with_oracle = true;           // runs the reference in float64 as well
-  bool try_without_kernels = false;  // finds out whether the outputs need the kernels at all
-  bool watch_launches = false;       // finds out whether the kernels only copy
-  bool sample_factors = false;       // samples the factors of products (constant_factors.h)
+  bool with_oracle = true;  // runs the reference in float64 as well
+  TrialPurpose purpose = TrialPurpose::judge;
+  KernelQuestions kernels = {};
   // Runs forward of a task whose plan lacks it. Null if the plan has it.
   ReferenceSource* python_reference = nullptr;
   ReferenceMode mode = ReferenceMode::train;  // the mode of the Python reference
   const cuda::FusedOracle* fused = nullptr;   // the task's, if it has one
   StateKeeping keeping = StateKeeping::none;
-  bool measures_right_elements = false;  // CompareOptions::measures_right_elements
-  // Tells in the result which few elements are wrong, so that the referee may ask whether the reference
-  // jumps there (jumps.h).
-  bool finds_jumps = false;
   // If set, the trial only reports the reference's values at these elements.
   const std::vector<ElementValues>* asked = nullptr;
   // Values that this trial uses as the reference's at these elements, because the reference jumps there.
   const std::vector<ElementValues>* adopted = nullptr;
+
+  // Says whether the result tells which few elements are wrong, so that the referee may ask whether the
+  // reference jumps there (jumps.h).
+  bool finds_jumps() const {
+    return purpose == TrialPurpose::judge && comparison == Comparison::budget;
+  }
 };
 
 }  // namespace tritonsmith::gym::trial

@@ -51,7 +51,7 @@ struct TrialResult {
   // the candidate's results were rounded otherwise.
   std::optional<OutputErrors> errors;
   // The few wrong elements with the candidate's values, with the reference's, and with those of the
-  // reference in float64, if there is one. Only known with TrialConfig::finds_jumps.
+  // reference in float64, if there is one. Only known with TrialConfig::finds_jumps().
   std::vector<ElementValues> few_wrong, expected_there, exact_there;
   // Indices, codes or truth values are wrong, but the reference itself gives others in float64, at a
   // quarter as many elements at least.
@@ -66,7 +66,7 @@ struct TrialResult {
   // The reference left values unchanged too (unchanged_values.h), so `right_without_kernels` or
   // `kernels_only_copied` proves nothing.
   bool needless_is_inconclusive = false, copying_is_inconclusive = false;
-  std::optional<FactorSamples> factors;  // with TrialConfig::sample_factors
+  std::optional<FactorSamples> factors;  // with KernelQuestions::factors
   Numerics numerics;
   replay::LaunchTraces launches;
   std::vector<Finding> findings;

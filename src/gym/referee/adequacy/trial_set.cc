@@ -57,8 +57,7 @@ trial::TrialConfig TrialSet::config_of(const plan::Plan& candidate, const SetTri
   config.order = {};  // no plan here has launches
   config.numbers = nullptr;
   config.later_call = trial.is_later_call;
-  config.measures_right_elements = true;
-  config.finds_jumps = false;  // too dear for each fault
+  config.purpose = trial::TrialPurpose::measure_shares;
   return config;
 }
 
