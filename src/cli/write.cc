@@ -180,9 +180,9 @@ Status open_search(OpenedWriter& opened, const std::vector<Task>& tasks,
           .cost = [&opened](const Usage& usage) { return opened.cost_of(usage); }},
       *writing.log);
   const std::vector<Json>& past = writing.file->past(task.id);
-  TRY(writing.search->resume(past));
-  // A kill between the two lets the next call extend the search once more, which changes nothing.
-  if (is_extended && !past.empty()) TRY(writing.search->extend());
+  using enum search::Search::ResumedBudget;
+  // A kill behind this line lets the next call extend the search once more, which changes nothing.
+  TRY(writing.search->resume(past, is_extended ? other : same));
   TRY(search::keep_tasks(writing.folder, tasks));
   return eval::replace_options(writing.folder, decides);
 }

@@ -1,5 +1,6 @@
 #include "search/search.h"
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "gym/api/missing_kernel.h"
 #include "search/ending.h"
@@ -10,7 +11,8 @@
 
 namespace tritonsmith::search {
 
-Status Search::resume(const std::vector<Json>& events) {
+Status Search::resume(const std::vector<Json>& events, ResumedBudget budget) {
+  CHECK(history_.asks().empty(), "the search has asked already");
   for (const Json& event : events) TRY_WITHIN("the record of the search", resume_one(event));
   for (const Ask& ask : history_.asks())
     if (history_.attempt(ask.number) == nullptr && !open_.contains(ask.number))
@@ -19,7 +21,7 @@ Status Search::resume(const std::vector<Json>& events) {
   std::vector<int> open;
   for (const auto& [number, attempt] : open_) open.push_back(number);
   for (const int number : open) TRY(queue_kernel(number));
-  return ok();
+  return budget == ResumedBudget::other && !events.empty() ? extend() : ok();
 }
 
 Status Search::extend() {

@@ -33,12 +33,12 @@ class Search {
   // The log must outlive the search.
   Search(SearchRequest request, SearchLog& log) : request_(std::move(request)), log_(log) {}
 
-  // Continues the search of an earlier process from the events of its log, in their order. The
-  // caller does this before anything else.
-  Status resume(const std::vector<Json>& events);
-  // Lets a resumed search go on with another budget, even if it had ended. The strategy continues,
-  // and the last steps follow again. The caller does this after resume() and before anything else.
-  Status extend();
+  // same: the search ends where its budget ends. other: the search has another budget now, and goes on
+  // even if it had ended. The strategy continues, and the last steps follow again.
+  enum class ResumedBudget { same, other };
+  // Continues the search of an earlier process from the events of its log, in their order. Aborts if
+  // this search has asked already.
+  Status resume(const std::vector<Json>& events, ResumedBudget budget = ResumedBudget::same);
 
   // Return the next completion to ask for, and the next kernel to judge. Their ids are the numbers
   // of the asks. They return nothing if all workers are busy, if attempts in flight must end first,
@@ -64,6 +64,7 @@ class Search {
 
  private:
   Status resume_one(const Json& event);
+  Status extend();
   void begin_extension();
   Status begin(const Ask& ask);
   Status check_asked(const Ask& ask) const;

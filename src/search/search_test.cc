@@ -51,10 +51,8 @@ class SearchTest : public ::testing::Test {
                    .cost = [](const Usage&) { return 0.5; }},
                   log);
     const std::vector<Json> past = log.events;
-    EXPECT_TRUE(search.resume(past));
-    if (extends_) {
-      EXPECT_TRUE(search.extend());
-    }
+    using enum Search::ResumedBudget;
+    EXPECT_TRUE(search.resume(past, extends_ ? other : same));
     Outcome outcome;
     Searches searches({.writer = writer, .judge = judge, .faults = faults});
     searches.add(search);

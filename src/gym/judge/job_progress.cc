@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/check.h"
 #include "base/printable.h"
 #include "data/failure.h"
 #include "gym/compile/occupancy.h"
@@ -327,6 +328,7 @@ std::optional<std::size_t> deciding_failure(const JobProgress& progress) {
 }
 
 void pass_over_configs(JobProgress& progress) {
+  CHECK(progress.pending == 0, "kernels are being compiled");
   const std::set<std::size_t> unfit = unfit_kernels(progress);
   const auto is_unfit = [&](const plan::LaunchChoice& choice) {
     return unfit.contains(static_cast<std::size_t>(choice.kernel));

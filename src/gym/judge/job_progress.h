@@ -63,8 +63,8 @@ Status put_ptx(const std::map<std::string, std::string>& ptx, std::vector<Compil
 // its launch has no other config.
 std::optional<std::size_t> deciding_failure(const JobProgress& progress);
 // Removes configs from the plan that need more shared memory or registers than the chip has,
-// as long as one config is left. An autotuner passes over them, too. Call it once all
-// kernels are compiled.
+// as long as one config is left. An autotuner passes over them, too. Aborts while kernels are being
+// compiled.
 void pass_over_configs(JobProgress& progress);
 // Returns the binaries by the plan's kernel index. A binary is empty if its kernel was passed over.
 // Returns nothing if a kernel did not compile.

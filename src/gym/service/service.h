@@ -4,6 +4,8 @@
 // explains it.
 #pragma once
 
+#include <atomic>
+
 #include "gym/service/routes/routes.h"
 
 namespace tritonsmith::gym::service {
@@ -15,12 +17,12 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Adds endpoints that the gym itself does not have. Must be called before the first call is
-  // answered.
-  void add(std::vector<Route> routes) { table_.add(std::move(routes)); }
+  // Adds endpoints that the gym itself does not have. Aborts once a call has been answered, because
+  // other threads read the table then.
+  void add(std::vector<Route> routes);
   const std::vector<Route>& routes() const { return table_.routes(); }
 
-  HttpReply answer(const HttpCall& call) const { return table_.answer(call); }
+  HttpReply answer(const HttpCall& call) const;
   // Says whether the path is answered without a token.
   bool is_public(const std::string& path) const { return table_.is_public(path); }
 
@@ -33,6 +35,7 @@ class Service {
   std::stop_source stopping_;
   RouteContext context_;
   RouteTable table_;
+  mutable std::atomic<bool> has_answered_ = false;
 };
 
 // Returns docs/openapi.json.

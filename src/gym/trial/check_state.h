@@ -27,7 +27,7 @@ std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedT
 std::optional<VerdictError> compare_devices(const Sides& sides);
 
 // Finds an input or a weight to which a kernel wrote although it holds what it held before, and the
-// reference leaves it alone. Call it after check_state() found no difference. On a GPU a store that
+// reference leaves it alone. It assumes that check_state() found no difference. On a GPU a store that
 // restores the value is not seen.
 std::optional<VerdictError> find_scratch_use(const Sides& sides, const PreparedSides& prepared,
                                              const replay::LaunchTraces& launches);

@@ -58,7 +58,7 @@ class Transformer {
   void set_layer_path(LayerPath path) { path_ = path; }
   void set_recompute(Recompute recompute) { recompute_ = recompute; }
   Precision precision() const { return precision_; }
-  // Must be called before half_weights(), because engines keep its result.
+  // Aborts after half_weights(), because engines keep its result.
   void set_precision(Precision precision);
   Sums sums() const { return sums_; }
   // For a GPU. An engine uses the setting at the time of its construction.
@@ -73,7 +73,7 @@ class Transformer {
   HeadWeights head() const;
   // From now on the model keeps its weights in 16 bits, and only those masters that it computes
   // with (whole_masters()). The caller must keep the other masters. The length of the 16-bit buffer
-  // is a multiple of `unit`. Must be called before half_weights(). Returns null if the kernels do
+  // is a multiple of `unit`. Aborts after half_weights(). Returns null if the kernels do
   // not support this model.
   HalfWeights* keep_half_weights(std::int64_t unit);
   // Returns the embedding, head, norms and biases.

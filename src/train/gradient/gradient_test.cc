@@ -212,7 +212,7 @@ TEST_P(PolicyGradientTest, TakenUpPieceByPieceIsThatOfTheWholeStep) {
     PartialUpdate gradient(*learner_, rules);
     for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
       gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
-    const auto report = gradient.finish();
+    const auto report = std::move(gradient).finish();
     EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
     EXPECT_NEAR(report.loss, whole.loss, 1e-6);
     EXPECT_NEAR(report.entropy, whole.entropy, 1e-6);
@@ -230,7 +230,7 @@ TEST_P(PolicyGradientTest, OfPiecesIsTheSameToTheBitHoweverTheyCome) {
     PartialUpdate gradient(*learner_, rules);
     for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
       gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
-    gradient.finish();
+    std::move(gradient).finish();
     if (!expected.defined()) expected = learner_->parameters().gradients().clone();
     EXPECT_TRUE(at::equal(learner_->parameters().gradients(), expected)) << piece;
   }
@@ -241,7 +241,7 @@ TEST_P(PolicyGradientTest, OfPiecesWithoutAnyAdvantageIsZeroAndStillMeasured) {
   for (auto& row : policy.advantages) row.assign(row.size(), 0.0F);
   PartialUpdate gradient(*learner_, options());
   gradient.add(policy);
-  EXPECT_GT(gradient.finish().measured, 0);
+  EXPECT_GT(std::move(gradient).finish().measured, 0);
   EXPECT_EQ(learner_->parameters().gradients().abs().max().item<float>(), 0.0F);
 }
 
@@ -344,7 +344,7 @@ TEST_P(SharedPromptsTest, GiveTheGradientsOfPromptsComputedForEachSample) {
     PartialUpdate gradient(*learner_, rules);
     for (std::size_t s = 0; s < policy.sequences.size(); ++s)
       gradient.add(sequences_of(policy, s, s + 1));
-    const auto piece_by_piece = gradient.finish();
+    const auto piece_by_piece = std::move(gradient).finish();
     EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6) << budget;
     EXPECT_EQ(piece_by_piece.tokens, shared.tokens);
   }

@@ -66,7 +66,7 @@ void PartialUpdate::add(PolicyBatch more) {
   }
 }
 
-PolicyGradientReport PartialUpdate::finish() {
+PolicyGradientReport PartialUpdate::finish() && {
   const auto all = numbers(0, batch_.sequences.size());
   // The report needs the measurements of at least one sequence.
   if (waiting_.members.empty() && sums_.tokens() == 0)

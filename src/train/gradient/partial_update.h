@@ -19,9 +19,9 @@ class PartialUpdate {
   // Adds the step's next sequences with their advantages. Full micro-batches pass through the
   // model.
   void add(PolicyBatch more);
-  // Passes the remaining sequences. The learner's gradients are then those of the whole step, as
-  // set_policy_gradient() computes them. Must be called once.
-  PolicyGradientReport finish();
+  // Passes the remaining sequences, and ends this update. The learner's gradients are then those of
+  // the whole step, as set_policy_gradient() computes them.
+  PolicyGradientReport finish() &&;
 
  private:
   void append(PolicyBatch more);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace tritonsmith::train {
 
 Status PolicyUpdater::open_lease(const std::filesystem::path& file) {
@@ -27,6 +29,7 @@ Result<StepUpdate> PolicyUpdater::update(std::span<JudgedSample> turns,
 void PolicyUpdater::begin_early() { early_.emplace(run_.learner(), gradient_options()); }
 
 Status PolicyUpdater::add_early(ScoredGroup& group) {
+  CHECK(early_, "begin_early() comes first");
   const TimePoint began = system_clock().now();
   gpu_.emplace(lease_, run_.learner().model().device());
   TRY_ASSIGN(PolicyBatch batch, assign(group.samples, group.is_scored, early_->counts));
@@ -38,9 +41,11 @@ Status PolicyUpdater::add_early(ScoredGroup& group) {
 }
 
 Result<StepUpdate> PolicyUpdater::finish_early() {
+  CHECK(early_, "begin_early() comes first");
   const TimePoint began = system_clock().now();
   gpu_.emplace(lease_, run_.learner().model().device());
-  StepUpdate step{.counts = early_->counts, .gradient = early_->gradient.finish(), .weights = {}};
+  StepUpdate step{
+      .counts = early_->counts, .gradient = std::move(early_->gradient).finish(), .weights = {}};
   if (step.gradient.tokens > 0) {
     TRY_ASSIGN(step.weights, update_weights());
   }

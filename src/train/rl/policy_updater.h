@@ -49,7 +49,8 @@ class PolicyUpdater {
 
   // Begins a step that is trained on early, with one update: clears the gradients.
   void begin_early();
-  // Adds a group's part of the gradient. The caller adds the groups in their order.
+  // Adds a group's part of the gradient. The caller adds the groups in their order. Aborts outside a
+  // step that began so, as finish_early() does.
   Status add_early(ScoredGroup& group);
   Result<StepUpdate> finish_early();
 

@@ -1,5 +1,7 @@
 #include "train/rl/rollout_stream.h"
 
+#include "base/check.h"
+
 namespace tritonsmith::train {
 
 // The queue has room for all groups. A gathering therefore never waits for a loop that gave up.
@@ -21,7 +23,14 @@ RolloutStream::RolloutStream(RolloutGatherer& gatherer, RolloutStart start, Runs
 
 std::optional<ScoredGroup> RolloutStream::next() {
   if (runs_ == Runs::in_next) gathering_.wait();
-  return groups_.pop();
+  auto group = groups_.pop();
+  is_drained_ = !group;
+  return group;
+}
+
+Result<GatheringTotals> RolloutStream::finish() {
+  CHECK(is_drained_ && gathering_.valid(), "the stream has more groups, or has been finished");
+  return gathering_.get();
 }
 
 bool RolloutStream::is_gathering() const {

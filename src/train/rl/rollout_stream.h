@@ -20,14 +20,16 @@ class RolloutStream {
   std::optional<ScoredGroup> next();
   // Tells whether completions are still written or judged.
   bool is_gathering() const;
-  // Must be called once, after next() returned nothing. Fails if the gathering failed.
-  Result<GatheringTotals> finish() { return gathering_.get(); }
+  // Returns what the whole gathering gave, once next() has returned nothing; before that it aborts, as
+  // a second call does. Fails if the gathering failed.
+  Result<GatheringTotals> finish();
   int staleness() const { return start_.staleness; }
 
  private:
   RolloutStart start_;
   Runs runs_;
   BoundedQueue<ScoredGroup> groups_;
+  bool is_drained_ = false;  // next() has returned nothing
   // After the members that its thread uses, because its destructor waits for the thread.
   std::future<Result<GatheringTotals>> gathering_;
 };

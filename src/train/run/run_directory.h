@@ -50,8 +50,8 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
-  // Cuts the records back to the checkpoint from which the run resumes, and opens them. Must be
-  // called once, before any append.
+  // Cuts the records back to the checkpoint from which the run resumes, and opens them. A second
+  // call aborts, and so does any use of the records before this one.
   Status open_records(const RecordSizes& kept);
   Status append(const StepRecord& record);
   Status append(const Sample& sample);
@@ -60,7 +60,7 @@ class RunDirectory {
   // One more line of calls.jsonl: this call goes on after `step`.
   Status append_call(const std::string& command, const std::string& program,
                      std::int64_t step) const;
-  // The numbers of the last `count` steps in the records, oldest first. After open_records.
+  // The numbers of the last `count` steps in the records, oldest first.
   Result<std::deque<Metrics>> last_steps(std::size_t count) const;
   // All records are on the disk; their lengths.
   Result<RecordSizes> sync_records();

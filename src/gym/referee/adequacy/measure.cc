@@ -59,11 +59,12 @@ class Measurement {
     for (int k = 0; k < std::max(1, job_.adequacy_secrets); ++k) {
       RefereeJob job = job_;
       job.secret += fmt::format("/{}", k);
-      sets_.emplace_back(equipment_, std::move(job), task_, until_);
-      if (auto why = sets_.back().begin()) {
-        adequacy_.why_not = "the task does not run: " + *why;
+      auto set = TrialSet::of_task(equipment_, std::move(job), task_, until_);
+      if (!set) {
+        adequacy_.why_not = "the task does not run: " + set.error();
         return std::move(adequacy_);
       }
+      sets_.push_back(*std::move(set));
     }
     test_faults();
     test_variants();

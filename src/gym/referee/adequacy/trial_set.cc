@@ -51,6 +51,13 @@ TrialSet::TrialSet(Equipment& equipment, RefereeJob job, const plan::Plan& task,
       deadline_(deadline),
       with_oracle_(has_room_for_oracle(job_, task, equipment.device)) {}
 
+tl::expected<TrialSet, std::string> TrialSet::of_task(Equipment& equipment, RefereeJob job,
+                                                      const plan::Plan& task, Deadline deadline) {
+  TrialSet set(equipment, std::move(job), task, deadline);
+  if (auto why = set.begin()) return tl::unexpected(*std::move(why));
+  return set;
+}
+
 trial::TrialConfig TrialSet::config_of(const plan::Plan& candidate, const SetTrial& trial) const {
   const TrialContext context{job_, task_, candidate, deadline_, with_oracle_};
   trial::TrialConfig config = context.config_of(trial.number, trial.kind);

@@ -34,11 +34,10 @@ struct TrialAnswer {
 
 class TrialSet {
  public:
-  TrialSet(Equipment& equipment, RefereeJob job, const plan::Plan& task, Deadline deadline);
-
-  // Runs the task as its own candidate, to know how sound it is. Call it before run(). Returns the
-  // reason why the task does not run.
-  std::optional<std::string> begin();
+  // Runs the task as its own candidate, to know how sound it is. Fails with the reason why the task
+  // does not run. The equipment and the task must outlive the set.
+  static tl::expected<TrialSet, std::string> of_task(Equipment& equipment, RefereeJob job,
+                                                     const plan::Plan& task, Deadline deadline);
   const std::vector<SetTrial>& trials() const { return trials_; }
   TrialAnswer run(const plan::Plan& candidate, const SetTrial& trial);
   // Says whether the judge would skip the trial after these were right.
@@ -46,6 +45,8 @@ class TrialSet {
   const RefereeJob& job() const { return job_; }
 
  private:
+  TrialSet(Equipment& equipment, RefereeJob job, const plan::Plan& task, Deadline deadline);
+  std::optional<std::string> begin();
   trial::TrialConfig config_of(const plan::Plan& candidate, const SetTrial& trial) const;
 
   Equipment& equipment_;
