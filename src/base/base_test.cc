@@ -268,6 +268,8 @@ TEST(NearestName, FindsWhatWasMeantAndNotWhatIsSpeltAlike) {
            {"run.step", "run.steps"},
            {"algorithm.kl", "algorithm.kl_beta"}})
     EXPECT_EQ(suggestion(wanted, known), fmt::format("did you mean '{}'?", meant)) << wanted;
+  EXPECT_EQ(near_name("run.step", known), "run.steps");
+  EXPECT_EQ(near_name("zzz.yyy", known), std::nullopt);
   EXPECT_EQ(suggestion("run.kl_beta", known), "did you mean 'algorithm.kl_beta'?");
   EXPECT_EQ(suggestion("run.samples", known),
             "did you mean one of run.dir, run.steps, or 'rollout.samples'?");

@@ -182,6 +182,13 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
       known, {}, [&](const std::string& name) { return strangeness(wanted, name); });
 }
 
+std::optional<std::string> near_name(std::string_view wanted,
+                                     const std::vector<std::string>& known) {
+  std::string nearest = nearest_name(wanted, known);
+  if (strangeness(wanted, nearest) > kNear) return std::nullopt;
+  return nearest;
+}
+
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(wanted, known);
   const bool is_near = strangeness(wanted, nearest) <= kNear;

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -143,6 +144,9 @@ Result<Settings> settings_from_overrides(const std::vector<std::string>& overrid
 // it considers the same name in another section, longer names that begin with the wanted word
 // ("optimizer.warmup_updates" for "warmup"), and initials ("learning_rate" for "lr").
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
+// Returns the nearest name if it is so near that somebody may well have meant it.
+std::optional<std::string> near_name(std::string_view wanted,
+                                     const std::vector<std::string>& known);
 // Returns "did you mean 'optimizer.learning_rate'?". If no name is near, it lists the names of the
 // wanted section, or the sections if the section is unknown.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);

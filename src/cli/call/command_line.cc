@@ -44,7 +44,8 @@ std::map<const CLI::App*, std::vector<std::string>>& settings_of_commands() {
   return all;
 }
 
-// Returns "did you mean '--task'?", or "'seconds' is a setting: give it as '--set seconds=VALUE'".
+// Returns "; did you mean '--task'?", or "; 'seconds' is a setting, so give it as '--set seconds=VALUE'", or
+// nothing if no option is near.
 std::string near_option(const CLI::App& command, std::string_view wanted) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
@@ -54,8 +55,9 @@ std::string near_option(const CLI::App& command, std::string_view wanted) {
   const auto settings = settings_of_commands().find(&command);
   if (settings != settings_of_commands().end() &&
       std::ranges::find(settings->second, wanted) != settings->second.end())
-    return fmt::format("'{0}' is a setting, so give it as '--set {0}=VALUE'", wanted);
-  return fmt::format("did you mean '--{}'?", nearest_name(wanted, names));
+    return fmt::format("; '{0}' is a setting, so give it as '--set {0}=VALUE'", wanted);
+  const auto near = near_name(wanted, names);
+  return near ? fmt::format("; did you mean '--{}'?", *near) : "";
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -106,7 +108,7 @@ std::string in_our_words(const std::string& message) {
 std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
   for (const std::string& word : command.remaining())
     if (word.starts_with('-') && word != "--")
-      return fmt::format("unknown option '{}'; {}", word, near_option(command, word));
+      return fmt::format("unknown option '{}'{}", word, near_option(command, word));
   if (command.get_require_subcommand_min() > 0)
     return fmt::format("name a command: {}", fmt::join(listed_names(command), ", "));
   std::string line = error.what();
@@ -147,10 +149,10 @@ std::optional<std::string> unknown_command(const CLI::App& app,
     const auto named = std::ranges::find(commands, word, &CLI::App::get_name);
     if (named == commands.end()) {
       const std::string path = path_of(*command), space = path.empty() ? "" : " ";
-      return fmt::format(
-          "there is no command '{0}{1}{2}'; did you mean '{3}'? `tritonsmith {0}{1}--help` lists "
-          "all",
-          path, space, word, nearest_name(word, listed_names(*command)));
+      const auto near = near_name(word, listed_names(*command));
+      return fmt::format("there is no command '{0}{1}{2}'{3} `tritonsmith {0}{1}--help` lists all",
+                         path, space, word,
+                         near ? fmt::format("; did you mean '{}'?", *near) : ".");
     }
     command = *named;
   }

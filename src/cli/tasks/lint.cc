@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cache_directory.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/call/help.h"
@@ -74,11 +75,12 @@ struct Totals {
   }
 
   void show_text() const {
-    if (measured == 0) return show("{} tasks, none of them measured\n", tasks);
+    if (measured == 0) return show("{}, none of them measured\n", counted(tasks, "task"));
     show(
-        "{} tasks: {} of {} faults told apart; mean over {} measured tasks {:.1f} %; {} poorly "
-        "tested (below {:.0f} %); {} legitimate variants refused\n",
-        tasks, told, tellable, measured, 100 * shares / measured, poor, 100 * kPoorShare, refused);
+        "{}: {} of {} faults told apart; mean over {} measured {:.1f} %; {} poorly tested (below "
+        "{:.0f} %); {} legitimate variants refused\n",
+        counted(tasks, "task"), told, tellable, measured, 100 * shares / measured, poor,
+        100 * kPoorShare, refused);
   }
 };
 

@@ -366,13 +366,16 @@ class Linter {
       if (sample.outputs[k].numel() > 0)
         error = std::max(error, error_of(sample.outputs[k], sample.exact[k]));
     if (std::isfinite(error) && error > sample.how.tolerance.value)
-      find("task_loses_digits",
-           fmt::format(
-               "PyTorch's own result is {:.2g} of the output's size away from the exact one, more "
-               "than the tolerance of {:.2g}; kernels that are about as exact as PyTorch are "
-               "accepted all the same",
-               error, sample.how.tolerance.value),
-           Severity::note);
+      find(
+          "task_loses_digits",
+          fmt::format("{}PyTorch's own result is {:.2g} of the output's size away from the exact "
+                      "one, more than the tolerance of {:.2g}; kernels that are about as exact as "
+                      "PyTorch are accepted all the same",
+                      compare::is_coarse(sample.how.tolerance.widest)
+                          ? "this is usual in 16 bits, because PyTorch rounds after each operator: "
+                          : "",
+                      error, sample.how.tolerance.value),
+          Severity::note);
   }
 
   const LintSetting& setting_;
