@@ -173,7 +173,7 @@ class Study:
                   self.scale.heldout, "--out", self.out / "tasks.jsonl")
         self.call("teach", "tasks", "teach", "--quickstart", "--set", f"curriculum.train={self.scale.train}",
                   "--set", 'teacher.styles=["compact","pair"]', "--set", "teacher.per_task=1",
-                  "--set", "teacher.plan=fusion", *shares, "--policy", "open", "--gym", self.url,
+                  "--set", "teacher.thinking=fusion", *shares, "--policy", "open", "--gym", self.url,
                   "--references", self.out / "references.jsonl", "--out", self.out / "examples.jsonl")
 
     def warm_up(self):

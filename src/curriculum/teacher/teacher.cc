@@ -107,8 +107,10 @@ Fields<TeacherOptions> TeacherOptions::fields() {
             check_styles),
       field("per_task", &Options::per_task,
             "How many completions a task gets, each in another style.", at_least(1)),
-      field("plan", &Options::thinking,
-            "What stands before the code: steps, or fusion, which says what each kernel computes."),
+      renamed_from("plan",
+                   field("thinking", &Options::thinking,
+                         "What stands before the code: steps, or fusion, which says what each "
+                         "kernel computes.")),
       field("mistakes", &Options::mistakes, "The share of completions that are wrong on purpose.",
             between(0.0, 1.0)),
       field("lazy", &Options::lazy,
