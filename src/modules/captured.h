@@ -23,8 +23,8 @@ struct CapturedCall {
   std::string autocast, autocast_text;
 };
 
-// A function, which has no constructor and no instances, or the modules of one class that were constructed with the same arguments and called with the same
-// parameters.
+// Either a function, or the modules of one class that were constructed with the same arguments and
+// called with the same parameters. A function has no constructor and no instances.
 struct CapturedModule {
   std::string name;                 // of the class or function
   std::string target, why_no_task;  // the class as --task takes it, or why it cannot be named

@@ -22,8 +22,8 @@ struct UnaskedModel {
 };
 Result<UnaskedModel> unasked_model_directory(const std::string& name);
 
-// Fetches the data set of `options`, if it is one of the hub: its path becomes a folder that holds the files of its config
-// and split.
+// Fetches the data set of `options`, if it is one of the hub. Its path then becomes a folder that holds
+// the files of its config and split.
 Status find_dataset(DatasetOptions& options);
 
 }  // namespace tritonsmith::cli

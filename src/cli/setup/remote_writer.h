@@ -34,8 +34,9 @@ inline constexpr const char* kModelHelp =
 // Sets the directory. A model of the hub is fetched first, unless the cache has it.
 Status find_model(ModelChoice& choice);
 
-// Opens the model, which find_model has found. `store` is the file of a remote model's answers, unless the settings name one;
-// it may be empty. Fails in one line that names the option, file or server at fault.
+// Opens the model, which find_model has found. `store` is the file of a remote model's answers, unless
+// the settings name one. It may be empty. Fails in one line that names the option, file or server at
+// fault.
 Result<std::unique_ptr<OpenedWriter>> open_writer(const ModelChoice& choice,
                                                   const text::PromptConfig& prompt,
                                                   const std::filesystem::path& store);

@@ -1,8 +1,8 @@
 // CapturePool: the part of the gym that runs candidates' Python, and the interface to it. Each
 // capture runs in a jailed guest process of its own, freshly forked from a warm zygote, unless its
-// request lets it share one. Each compilation runs in a long-lived jailed worker. The result is
-// data that the guest made, or a typed failure. The data is hostile, and its parser must expect that. The pool itself observes how
-// a guest ended, and believes nothing that the guest says about it.
+// request lets it share one. Each compilation runs in a long-lived jailed worker. The result is data
+// that the guest made, or a typed failure. The data is hostile, and its parser must expect that. The
+// pool itself observes how a guest ended, and believes nothing that the guest says about it.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
 //   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., ...},

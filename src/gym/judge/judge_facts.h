@@ -21,7 +21,7 @@ class JudgeFacts {
                std::span<const ReplayGpu> gpus, const std::optional<Ceilings>& ceilings,
                const std::atomic<bool>& is_stopping);
 
-  // Empty until they were learnt.
+  // Returns empty versions until learn() has succeeded.
   JudgeVersions versions() const;
   const VerdictContext& context() const { return context_; }
 

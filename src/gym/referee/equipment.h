@@ -18,8 +18,8 @@
 
 namespace tritonsmith::gym::referee {
 
-// The kinds of inputs, and the counts of calls, that a task's reference can take. Others make a device assertion fail, which
-// ends the GPU's context (task_domain.h).
+// The kinds of inputs, and the counts of calls, that a task's reference can take. Others make a device
+// assertion fail, which ends the GPU's context (task_domain.h).
 struct TaskDomain {
   bool may_assert = false;
   // By perturbation, and by whether draws stay within bounds: false if the reference refused such

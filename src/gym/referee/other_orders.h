@@ -1,10 +1,10 @@
 // Runs a candidate's work in other orders that a GPU might choose.
 //
-// run_in_other_orders runs a candidate on a GPU referee by the evaluator, too. A GPU starts the programs of a launch in
-// one order and seldom interrupts them, so that a race between them may never show there. The
-// evaluator runs them backwards and interleaved. It also shuffles those of kernels with atomics,
-// and keeps the lanes of a program apart, on a referee without a GPU as well. Only candidates need this whose programs or lanes
-// may see each other's stores, and only small ones are worth it.
+// A GPU starts the programs of a launch in one order and seldom interrupts them. A race between them
+// may never show there. So on a GPU referee, run_in_other_orders() has the evaluator run the
+// candidate's programs backwards and interleaved. On every referee it also shuffles the programs of
+// kernels with atomics, and keeps the lanes of a program apart. Only candidates need this whose programs
+// or lanes may see each other's stores. Large candidates are left out.
 #pragma once
 
 #include "gym/referee/equipment.h"

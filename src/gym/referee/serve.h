@@ -6,8 +6,9 @@
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's plan, or
 // {"judge": {...}} with a candidate's. If the job's head has "kernels", a third frame holds their
 // binaries. {"calibrate": true} comes with an empty plan. A reply is one JSON frame: {"added": true},
-// {"report": {...}}, {"unknown_task": key}, {"calibration": {...}} or {"error": "..."}. Before a report, the referee may ask the Python reference with {"reference":
-// {...}} (python_reference_source.h). It waits for each answer.
+// {"report": {...}}, {"unknown_task": key}, {"calibration": {...}} or {"error": "..."}. Before a
+// report, the referee may ask the Python reference with {"reference": {...}}
+// (python_reference_source.h). It waits for each answer.
 #pragma once
 
 #include <cstdint>

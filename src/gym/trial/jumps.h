@@ -31,8 +31,9 @@ bool rounding_may_decide(const TrialConfig& config);
 
 // Collects which values the reference has at wrong elements. A wrong floating number must lie in the range of
 // the values that the reference has there, or at most half of the tolerance beside it, because a sum of codes
-// has many values if several of its codes jump. All wrong whole numbers of one row, in all outputs of as many rows, must be the reference's in the same run. If
-// one of them takes a third value, it is noise, as a count of many jumps is. Then nothing is adopted.
+// has many values if several of its codes jump. One run must give all wrong whole numbers of a row. If several
+// outputs have as many rows, it must give those of the row in all of them. If a whole number takes a third
+// value, it is noise, as a count of many jumps is. Then nothing is adopted.
 class JumpSearch {
  public:
   // wanted: the candidate's values. first: the reference's at the same elements, without a nudge.
@@ -52,12 +53,12 @@ class JumpSearch {
   void adopt_rows();
 
   std::vector<ElementValues> wanted_, first_, best_;
-  std::vector<Groups>
-      groups_;  // by output and element: a row of whole numbers, or one floating element
-  std::vector<std::pair<double, double>>
-      ranges_;                // of the reference's values, by element of all outputs
-  std::vector<bool> found_;   // by group
-  std::vector<bool> is_row_;  // by group
+  // By output and element: a row of whole numbers, or one floating element.
+  std::vector<Groups> groups_;
+  // Of the reference's values, by element of all outputs.
+  std::vector<std::pair<double, double>> ranges_;
+  std::vector<bool> found_;                           // by group
+  std::vector<bool> is_row_;                          // by group
   std::size_t count_ = 0, left_ = 0, rows_left_ = 0;  // of groups, of rows
   bool is_noise_ = false;
   int rounds_ = 0;

@@ -3,8 +3,8 @@
 // come from the rounding of its own results. The judge evaluates the candidate again with an arithmetic of
 // fewer digits (gym/language/result_rounding.h). Errors of rounding grow as the digits become fewer. The
 // error of a computation that is missing, or of one that drops bits on purpose, stays as large as it is.
-// Where no evaluator can do so, the inputs are nudged: errors of rounding are others as soon as the inputs
-// move by a few units in their last place.
+// Where no evaluator can do so, the inputs are nudged: errors of rounding change as soon as the inputs move
+// by a few units in their last place.
 #pragma once
 
 #include <cstdint>
@@ -66,24 +66,20 @@ class RoundingSpread {
   int runs_ = 0;
 };
 
-// By how much inputs move, in units of their type's epsilon. The smallest moves elements, and what
-// is computed from them, by a few units. The largest also moves the sum of an element and a number
+// By how much inputs move towards zero, in units of their type's epsilon. The smallest moves elements, and
+// what is computed from them, by a few units. The largest also moves the sum of an element and a number
 // some ten times as large. A value in TF32 mostly stays the same under all of them. One factor for all
 // inputs moves numbers of nearly one size, such as those near 100, alike, and the errors with them.
-// So a second round moves neighbouring elements differently; the signs tell which of them.
+// So a second round moves about half of the elements only. The sign of the number tells which half.
 inline constexpr double kNudges[] = {4, -8, -16, 32, 6, -12, 20, -28};
 
-// Multiplies a tensor of 32 or 64 bits by 1 + units * epsilon. By element, it multiplies about half of
-// the elements by 1 - units * epsilon instead. By value, it rounds to a grid (other_rounding.h). Other tensors
-// stay as they are.
+// Changes a tensor of 32 or 64 bits as the form says (NudgeForm). Other tensors stay as they are.
 void nudge(const Nudge& by, at::Tensor& tensor);
 
-// Finds out whether errors beyond the tolerance are rounding noise: whether they are others after
-// nudges of the inputs. Over all nudges together a quarter of these errors must be others, and a
-// quarter of those above half of the largest. Noise of few units takes few values, so that many are
-// alike by chance. docs/results/tolerances.md has the figures. An element at which the reference
-// itself jumps says nothing: a task may look at the bits of its inputs, and these are others after
-// each nudge.
+// Finds out whether errors beyond the tolerance are rounding noise: whether nudges of the inputs change
+// them. Over all nudges together a quarter of these errors must change, and a quarter of those above half
+// of the largest. Noise of few units takes few values, so many stay the same by chance. docs/results/tolerances.md has the figures. An element at which the reference
+// itself jumps says nothing: a task may look at the bits of its inputs, and each nudge changes these.
 class RoundingNoise {
  public:
   // Refers to the errors.

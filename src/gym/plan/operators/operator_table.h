@@ -32,10 +32,10 @@ enum class Trait : std::uint8_t {
   random,           // draws from a generator at all, as the dispatcher's tag says
   generator,        // draws independent floating numbers of a continuous distribution
   fills_by_chance,  // what it writes counts as drawn: whole numbers and permutations too
-  leaves_drawn,     // memory that it writes is no less drawn: generators, and what gives no values
-  keeps_as_drawn,   // its result holds elements that were drawn, in any order and as often
-  scales,           // drawn numbers stay random when it combines them with one number
-  combines_draws,   // the same with other drawn numbers; not in place
+  leaves_drawn,  // after it writes, memory counts as drawn as before: generators, and what gives no values
+  keeps_as_drawn,  // its result holds elements that were drawn, in any order and as often
+  scales,          // drawn numbers stay random when it combines them with one number
+  combines_draws,  // the same with other drawn numbers; not in place
   negates,
   draws_normal,  // the distribution, where the judge knows it
   draws_uniform,
@@ -53,8 +53,8 @@ enum class Trait : std::uint8_t {
   matrix_product,  // each result is a sum of products
   reduces,         // each result depends on every element; not a product, which vanishes early
   keeps_statistic,  // the result is zero only if the statistic is zero
-  combines,         // with a statistic, the differences or ratios of the elements remain
-  normalises,       // each result depends on all elements with which it is normalised
+  combines,    // combined with a statistic of all elements, it keeps their differences or ratios
+  normalises,  // each result depends on all elements with which it is normalised
 
   // How values follow from values, where an analysis asks more than the roofline.
   also_elementwise,  // logic and remainders: elementwise, though no work that the roofline counts

@@ -18,7 +18,8 @@ std::vector<double> factors_for(const std::vector<plan::analysis::Epsilon>& epsi
                                 double least);
 
 // Returns the factor by which ordinary elements become so small that each epsilon decides a statistic of
-// `count` of them, such as their largest, their spread or their norm. It is 1 if no epsilon is large enough, or of no elements.
+// `count` of them, such as their largest, their spread or their norm. The factor is 1 if no epsilon is
+// large enough, or if there are no elements.
 double factor_below(const std::vector<plan::analysis::Epsilon>& epsilons, std::int64_t count);
 
 // The input that becomes small.

@@ -1,8 +1,9 @@
 // Assembly: inline PTX of a kernel (tl.inline_asm_elementwise), evaluated as what it computes. Only
 // instructions that have no place in Triton's language are known: conversions between number
 // formats, approximations, packed 16-bit arithmetic, dp4a, and the operations that go with them.
-// There are no memory accesses and no branches, so a block is a pure function of its operands. assembly_instructions.cc lists the instructions; gym/language/triton/guest/assembly.py has their names
-// for the compiler.
+// There are no memory accesses and no branches, so a block is a pure function of its operands.
+// assembly_instructions.cc lists the instructions. gym/language/triton/guest/assembly.py has their
+// names for the compiler.
 #pragma once
 
 #include <array>
