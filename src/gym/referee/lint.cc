@@ -365,17 +365,18 @@ class Linter {
     for (std::size_t k = 0; k < sample.outputs.size(); ++k)
       if (sample.outputs[k].numel() > 0)
         error = std::max(error, error_of(sample.outputs[k], sample.exact[k]));
-    if (std::isfinite(error) && error > sample.how.tolerance.value)
-      find(
-          "task_loses_digits",
-          fmt::format("{}PyTorch's own result is {:.2g} of the output's size away from the exact "
-                      "one, more than the tolerance of {:.2g}; kernels that are about as exact as "
-                      "PyTorch are accepted all the same",
-                      compare::is_coarse(sample.how.tolerance.widest)
-                          ? "this is usual in 16 bits, because PyTorch rounds after each operator: "
-                          : "",
-                      error, sample.how.tolerance.value),
-          Severity::note);
+    if (!std::isfinite(error) || error <= sample.how.tolerance.value) return;
+    const std::string_view cause =
+        compare::is_coarse(sample.how.tolerance.widest)
+            ? "this is usual in 16 bits, because PyTorch rounds after each operator: "
+            : "";
+    find("task_loses_digits",
+         fmt::format(
+             "{}PyTorch's own result is {:.2g} of the output's size away from the exact one, "
+             "more than the tolerance of {:.2g}; kernels that are about as exact as PyTorch "
+             "are accepted all the same",
+             cause, error, sample.how.tolerance.value),
+         Severity::note);
   }
 
   const LintSetting& setting_;
