@@ -237,16 +237,17 @@ std::vector<NodeId> launches_in(const Candidate& candidate, NodeId function) {
   return launches;
 }
 
-// The launches of one function.
-struct Work {
-  NodeId kept = kNoNode;  // the first one, if all depend on a value that an earlier call kept
-  bool is_free = false;   // one depends on no such value
+// Whether the launches of one function depend on values that an earlier call kept.
+struct LaunchDependence {
+  NodeId first = kNoNode;        // the first launch, if all launches depend on such a value
+  bool has_independent = false;  // a launch depends on none
 };
 
 // A choice between launches by a settled value, such as the number of processors, does not depend
 // on an earlier call. A choice by a value that the branch itself changes does, since the other
 // launch may do nothing.
-Work work_of(const Candidate& candidate, const Function& function, const Keeping& keeping) {
+LaunchDependence dependence_of_launches(const Candidate& candidate, const Function& function,
+                                        const Keeping& keeping) {
   const SyntaxTree& tree = candidate.tree;
   // Each choice is examined once, however many launches it contains.
   std::map<NodeId, bool> choices;
@@ -262,34 +263,34 @@ Work work_of(const Candidate& candidate, const Function& function, const Keeping
     do branch = tree.around(branch, {"if_statement", "function_definition", "lambda"});
     while (tree.is(branch, "if_statement") && is_choice(branch));
     if (!tree.is(branch, "if_statement") || !keeping.mentions(tree.child(branch, "condition")))
-      return {.is_free = true};
+      return {.has_independent = true};
     if (first == kNoNode) first = launch;
   }
-  return {.kept = first};
+  return {.first = first};
 }
 
 }  // namespace
 
 void find_replayed_results(const Candidate& candidate, Matches& matches) {
   const SyntaxTree& tree = candidate.tree;
-  std::vector<NodeId> kept_work;
-  bool works_in_each_call = false;
+  std::vector<NodeId> dependent_launches;
+  bool launches_in_each_call = false;
   for (const Function& function : candidate.functions) {
     if (function.is_kernel || function.name == "__init__" || !candidate.is_live(function.node) ||
         !candidate.launches_within(function.node))
       continue;
     const Keeping keeping(candidate, function);
     find_kept_answers(candidate, function, keeping, matches);
-    const Work work = work_of(candidate, function, keeping);
-    works_in_each_call |= work.is_free;
-    if (work.kept != kNoNode) kept_work.push_back(work.kept);
+    const LaunchDependence dependence = dependence_of_launches(candidate, function, keeping);
+    launches_in_each_call |= dependence.has_independent;
+    if (dependence.first != kNoNode) dependent_launches.push_back(dependence.first);
     for (NodeId id = function.node; id < tree[function.node].after; ++id)
       if (tree.is(id, "yield") && function_around(candidate, id) == function.node)
         matches.add(id, "a generator that launches keeps its outputs between calls");
   }
-  // Beside work of each call, such a function may pack a weight in the first one.
-  if (!works_in_each_call)
-    for (const NodeId launch : kept_work)
+  // Beside a launch in each call, such a function may pack a weight in the first one.
+  if (!launches_in_each_call)
+    for (const NodeId launch : dependent_launches)
       matches.add(launch, "is launched only if an earlier call did not");
 }
 

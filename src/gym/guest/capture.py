@@ -24,7 +24,7 @@ from .errors import CaptureStop, begin, describe, describe_exception, first_stop
 from .kept_state import KeptState
 from .languages import LANGUAGES
 from .later_calls import Call, LaterCalls
-from .other_uses import Beginning, OtherUses
+from .other_uses import InitialState, OtherUses
 from .recorder import Recorder
 from .source_module import load_module, register_source
 from .values import DTYPES, decode, encode
@@ -78,7 +78,7 @@ class Session:
         else:
             module = load_module(self.request["source"], self.path, "candidate_module", guards.builtins_of_candidates())
         model_class = self.model_class(module, is_task)
-        beginning = Beginning(self.recorder, None if is_task else module)
+        initial_state = InitialState(self.recorder, None if is_task else module)
         init_args = self.init_args(module, is_task)
         self.where = "__init__"
         encoded_args = [encode(value, self.recorder.index_of) for value in init_args]
@@ -128,9 +128,9 @@ class Session:
             return self.called_again(model, fresh, module, later.count - 1)
 
         if not is_task:
-            making = self.recorder.steps[beginning.steps:later.repetition.first_step]
+            making = self.recorder.steps[initial_state.steps:later.repetition.first_step]
             second = later.check(call_again, inputs, make_inputs, outputs)
-            uses = OtherUses(self, module, model_class, beginning, making, given_before, parameters, later, second is not None)
+            uses = OtherUses(self, module, model_class, initial_state, making, given_before, parameters, later, second is not None)
             ignores_mode = self.request.get("ignores_mode", False) or self.request.get("in_eval_mode", False)
             is_alike = uses.check(state, make_inputs, self.request["source"], ignores_mode)
             if second is not None:

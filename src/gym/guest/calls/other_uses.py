@@ -72,8 +72,8 @@ USES = {
 NAMED = set().union(*(names for _, names in USES.values()))
 
 
-class Beginning:
-    """What there was before the judged instance was made. It makes others begin alike."""
+class InitialState:
+    """The state of the recorder and of the file before the judged instance is made. Other instances begin in the same state."""
 
     def __init__(self, recorder, module):
         self.state = module and KeptState(None, module, of_kernels_too=False)
@@ -103,13 +103,13 @@ class InstanceRepetition(Repetition):
     What the use between them made may stand for a tensor of the judged instance: a copy of its counterpart, or what the same operators
     made of the same."""
 
-    def __init__(self, recorder, kernels, beginning, inputs, when, ones, weights, known_values):
+    def __init__(self, recorder, kernels, initial_state, inputs, when, ones, weights, known_values):
         """`weights` are the parameters and buffers of the judged instance. `known_values` are those before its first call."""
         super().__init__(recorder, kernels, (), when=when)
-        self.known, self.end = beginning.tensors, len(recorder.tensors.specs)
+        self.known, self.end = initial_state.tensors, len(recorder.tensors.specs)
         self.inputs = set(inputs)
         self.known_values = known_values
-        self.workspaces = Workspaces(recorder.tensors, beginning.before)
+        self.workspaces = Workspaces(recorder.tensors, initial_state.before)
         self.weights = {recorder.tensors.geometries[index][0] for index in weights}
         self.ones, self.by_use = ones, {}  # by_use: a tensor that the use made -> what made it
 
@@ -212,15 +212,15 @@ class OtherUses:
     """One use. `session` is the Session, `making` the steps of the judged instance's constructor, and `later` its LaterCalls, after
     the calls."""
 
-    def __init__(self, session, module, model_class, beginning, making, given, parameters, later, sets_up):
+    def __init__(self, session, module, model_class, initial_state, making, given, parameters, later, sets_up):
         """`sets_up` says that later calls of the judged instance differ from its first one."""
         self.sets_up = sets_up
         self.session, self.module, self.model_class, self.later = session, module, model_class, later
-        self.recorder, self.beginning, self.making, self.given = session.recorder, beginning, making, given
+        self.recorder, self.initial_state, self.making, self.given = session.recorder, initial_state, making, given
         self.parameters = {each["name"]: each["tensor"] for each in parameters}
         first = later.first
         self.ones = [*making, *first.steps]
-        self.one = self.made_and_called(making, Call(first.inputs, first.steps, first.outputs), parameters, beginning.tensors)
+        self.one = self.made_and_called(making, Call(first.inputs, first.steps, first.outputs), parameters, initial_state.tensors)
 
     def storage_of(self, index):
         return self.recorder.tensors.geometries[index][0] if index >= 0 else None
@@ -236,7 +236,7 @@ class OtherUses:
         first call, which is tried if `in_evaluation_too`. make_inputs() makes inputs for a call."""
         self.make_inputs = make_inputs
         alike = False
-        if self.beginning.may_have_changed(self.later.states[-1]):
+        if self.initial_state.may_have_changed(self.later.states[-1]):
             before = state.snapshot()
             alike = in_evaluation_too and self.difference(lambda model: model.eval(), "in evaluation mode,") is None
             if not alike:
@@ -269,7 +269,7 @@ class OtherUses:
         kept = recorder.steps, recorder.fakes, recorder.constant_bytes, recorder.phase, random.getstate(), session.where, session.given
         numpy = sys.modules.get("numpy")
         drawn = numpy and numpy.random.get_state()
-        repetition = InstanceRepetition(recorder, self.later.kernels, self.beginning, self.later.repetition.inputs, when, self.ones,
+        repetition = InstanceRepetition(recorder, self.later.kernels, self.initial_state, self.later.repetition.inputs, when, self.ones,
                                         self.parameters.values(), self.later.repetition.known_values)
         self.ends_in_use, found = False, None
         try:
@@ -292,7 +292,7 @@ class OtherUses:
     def compared(self, use, repetition):
         """Returns how the making and a call of another instance differ from the judged one's, or None."""
         recorder, session = self.recorder, self.session
-        self.beginning.again(recorder)
+        self.initial_state.again(recorder)
         repetition.know_what_was_only_passed_on()
         recorder.steps, recorder.phase, session.given = [], "init", {}
         self.later.count += 1
