@@ -207,7 +207,7 @@ TEST_F(RewardRoutesTest, CallALongKernelBadAndNotTheRequest) {
   limits.source_bytes = 100;
   const auto reply = slime(completion_with(std::string(200, 'x')), kTask);
   EXPECT_EQ(reply.status, 200) << reply.body;
-  EXPECT_DOUBLE_EQ(json_of(reply), 0.05) << "the plan's form is paid, as where there is no code";
+  EXPECT_DOUBLE_EQ(json_of(reply), 0.05) << "the thinking's form is paid, as where there is no code";
 }
 
 TEST_F(RewardRoutesTest, StandInTheDocumentOfTheService) {
