@@ -20,6 +20,11 @@ TEST_F(ServiceTest, JudgesOneJobAndTellsItsVerdict) {
   EXPECT_EQ(json_of(call("POST", "/v1/jobs", job_json("good")))["state"], "done");
 }
 
+TEST_F(ServiceTest, TakesNoEndpointsOnceItHasAnsweredACall) {
+  EXPECT_EQ(call("GET", "/livez").status, 200);
+  EXPECT_DEATH(service().add({}), "calls are being answered");
+}
+
 TEST_F(ServiceTest, StreamsABatchesVerdictsOnceEachAndResumes) {
   const Json batch = {{"client", "ann"},
                       {"task", {{"source", "task"}}},
