@@ -32,9 +32,11 @@ bool ends_the_context(CUresult result) {
   }
 }
 
-Result<Module> Module::load(const Driver& driver, const std::string& cubin) {
+Result<Module> Module::load(const Driver& driver, const std::string& cubin, CUresult* result) {
   CUmodule module = nullptr;
-  TRY(checked(driver, driver.module_load_data(&module, cubin.data()), "a cubin does not load"));
+  const CUresult loaded = driver.module_load_data(&module, cubin.data());
+  if (result != nullptr) *result = loaded;
+  TRY(checked(driver, loaded, "a cubin does not load"));
   return Module(driver, module);
 }
 

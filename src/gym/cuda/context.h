@@ -22,7 +22,9 @@ bool ends_the_context(CUresult result);
 
 class Module {
  public:
-  static Result<Module> load(const Driver& driver, const std::string& cubin);
+  // `result`, if given, gets what the driver answered.
+  static Result<Module> load(const Driver& driver, const std::string& cubin,
+                             CUresult* result = nullptr);
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;
   ~Module();

@@ -98,7 +98,12 @@ tl::expected<CUfunction, LaunchOutcome> CudaExecutor::function_of(std::size_t in
   const KernelBinary& binary = (*kernels_)[index];
   auto at = modules_.find(binary.cubin);
   if (at == modules_.end()) {
-    auto module = cuda::Module::load(driver_, binary.cubin);
+    CUresult loaded = CUDA_SUCCESS;
+    auto module = cuda::Module::load(driver_, binary.cubin, &loaded);
+    // The candidate's own operator, which ran before, asserts what its numbers do not keep.
+    if (!module && cuda::ends_the_context(loaded))
+      return tl::unexpected(
+          LaunchOutcome{.error = cuda::describe_fault(loaded), .fault = Fault::candidate});
     if (!module) return unusable(module.error().message);
     at = modules_.emplace(binary.cubin, *std::move(module)).first;
   }
