@@ -50,7 +50,7 @@ Result<Adequacy> adequacy_of(TaskLinter& linter, const Task& task, const LintTas
   const fs::path file = kept_file(task, options.measure.secrets);
   if (!file.empty() && !options.anew)
     if (auto kept = kept_adequacy(file)) return *std::move(kept);
-  TRY_ASSIGN(const Adequacy adequacy, linter.measure(task, options.measure));
+  TRY_ASSIGN(Adequacy adequacy, linter.measure(task, options.measure));
   if (!file.empty() && adequacy.untried == 0 && adequacy.why_not.empty()) {
     TRY(make_directories(file.parent_path()));
     TRY(write_file_atomic(file, to_line(to_json(adequacy)) + "\n"));
