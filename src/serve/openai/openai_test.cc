@@ -235,11 +235,13 @@ TEST(SharedModel, PiecesThatCameTogetherAreReadTogether) {
   EXPECT_TRUE(later && !*later);
 }
 
-TEST(SharedModel, ManyClientsGetLongerPieces) {
-  EXPECT_EQ(between_pieces(1), Milliseconds(50));
-  EXPECT_EQ(between_pieces(25), Milliseconds(50));
-  EXPECT_EQ(between_pieces(64), Milliseconds(128));
-  EXPECT_EQ(between_pieces(1000), Milliseconds(250));
+TEST(SharedModel, ManyClientsOfFewProcessorsGetLongerPieces) {
+  EXPECT_EQ(between_pieces(1, 2), Milliseconds(50));
+  EXPECT_EQ(between_pieces(25, 2), Milliseconds(100));
+  EXPECT_EQ(between_pieces(64, 2), Milliseconds(250));
+  EXPECT_EQ(between_pieces(64, 16), Milliseconds(50));
+  EXPECT_EQ(between_pieces(160, 16), Milliseconds(80));
+  EXPECT_EQ(between_pieces(1, 0), Milliseconds(50)) << "the number is unknown";
 }
 
 TEST(SharedModel, ABrokenWriterIsReportedToEveryClient) {

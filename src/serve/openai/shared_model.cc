@@ -13,15 +13,16 @@ namespace {
 constexpr Milliseconds kLookAtEngine{20}, kLookAtWriter{5};
 // A client gets the pieces of so long together. Each delivery costs a change of threads and a
 // message, and a fast model has hundreds of pieces a second for each client. With many clients, the
-// pieces are longer, so that all clients together get 500 a second at most.
-constexpr Milliseconds kBetweenPieces{50}, kLongestBetweenPieces{250}, kShareOfAPiece{2};
+// pieces are longer, so that all clients together get 125 a second at most for each processor.
+constexpr Milliseconds kBetweenPieces{50}, kLongestBetweenPieces{250}, kProcessorsShare{8};
 // A model that has failed refuses requests for so long, so that no client waits for it in vain.
 constexpr Milliseconds kRest{3000};
 
 }  // namespace
 
-Milliseconds between_pieces(std::int64_t requests) {
-  return std::clamp(kShareOfAPiece * requests, kBetweenPieces, kLongestBetweenPieces);
+Milliseconds between_pieces(std::int64_t requests, std::int64_t processors) {
+  return std::clamp(kProcessorsShare * requests / std::max<std::int64_t>(processors, 1),
+                    kBetweenPieces, kLongestBetweenPieces);
 }
 
 // The loop hands this to a client: new text or new tokens of a request, the end of the request, or
@@ -200,7 +201,8 @@ void SharedModel::end(std::uint64_t own_id, const Usage& usage, Delivery deliver
 
 void SharedModel::hand_over() {
   const TimePoint now = system_clock().now();
-  const Milliseconds between = between_pieces(std::ssize(pending_));
+  const Milliseconds between =
+      between_pieces(std::ssize(pending_), std::thread::hardware_concurrency());
   for (const auto& [id, pending] : pending_) pending->hand_over(now, between);
 }
 

@@ -41,7 +41,7 @@ struct ModelLoad {
 };
 
 // Returns how long each of so many requests in flight gathers text for its next piece.
-Milliseconds between_pieces(std::int64_t requests);
+Milliseconds between_pieces(std::int64_t requests, std::int64_t processors);
 
 class ModelClient;
 
