@@ -24,12 +24,13 @@ struct WrittenPair {
   // Say why a module has no solution: a word for counting ("graph_break"), and a sentence.
   std::string reason, message;
   bool is_fault = false;  // the guests are broken, which is no fault of the module
-  // Of a solution that was to be rewritten: the text as it was given, if `kernel` is its plain form,
-  // or the word for why `kernel` is the given text. It is judged if its plain form is not accepted.
+  // The rewriter sets one of these. If `kernel` is the plain form, `given` is the text that it was made
+  // of, which is judged if the plain form is not accepted. Else `kernel` is the given text, and
+  // `kept_because` is the word for why.
   std::string given, kept_because;
 };
 
-// What becomes of a given solution. `plain` is what a guest made of it.
+// Returns `plain`, which a guest made of the given solution, or the solution as given if it made none.
 WrittenPair plain_or_given(WrittenPair plain, std::string given);
 
 enum class ModuleOrigin { foreign, own };  // own: this program made the modules' text

@@ -65,7 +65,7 @@ Result<Modules> modules_of(const PairsOptions& options) {
                                                                  : pairs::ModuleOrigin::foreign};
 }
 
-// What became of given solutions: of those that use Inductor's runtime, and of the others.
+// Shows how many given solutions were rewritten, and why the others stayed as they are.
 void show_plain(const pairs::PairCounts& counts) {
   std::size_t kept = 0;
   for (const auto& [reason, count] : counts.kept) kept += reason == "not_accepted" ? 0 : count;

@@ -25,8 +25,8 @@ struct ApiReply {
   FinishReason finish = FinishReason::stop;
   Usage usage;
   std::string model;  // as the server calls it
-  // Of each token, where the request asked and the server tells. The ids are those of the server's own
-  // tokenizer; there are none, or as many as log-probabilities.
+  // Each token has a log-probability where the request asks for it and the server tells it. The ids are
+  // those of the server's own tokenizer. There are none, or as many as log-probabilities.
   std::vector<float> logprobs = {};
   std::vector<TokenId> tokens = {};
 };

@@ -55,7 +55,7 @@ class JumpSearch {
   std::vector<ElementValues> wanted_, first_, best_;
   // By output and element: a row of whole numbers, or one floating element.
   std::vector<Groups> groups_;
-  // Of the reference's values, by element of all outputs.
+  // The least and the largest value that the reference has at each element of all outputs.
   std::vector<std::pair<double, double>> ranges_;
   std::vector<bool> found_;                           // by group
   std::vector<bool> is_row_;                          // by group

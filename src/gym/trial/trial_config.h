@@ -48,7 +48,7 @@ enum class TrialPurpose {
   measure_shares,  // the same, and how near to wrong the right elements are (CompareOptions)
 };
 
-// What a trial finds out about the candidate's kernels besides.
+// Says what else a trial finds out about the candidate's kernels.
 struct KernelQuestions {
   bool needed = false;   // do the outputs need the kernels at all?
   bool copies = false;   // do the kernels only copy?

@@ -100,7 +100,8 @@ tl::expected<CUfunction, LaunchOutcome> CudaExecutor::function_of(std::size_t in
   if (at == modules_.end()) {
     CUresult loaded = CUDA_SUCCESS;
     auto module = cuda::Module::load(driver_, binary.cubin, &loaded);
-    // The candidate's own operator, which ran before, asserts what its numbers do not keep.
+    // The context was lost before this load. An operator of the candidate asserted, or wrote beside its
+    // memory.
     if (!module && cuda::ends_the_context(loaded))
       return tl::unexpected(
           LaunchOutcome{.error = cuda::describe_fault(loaded), .fault = Fault::candidate});

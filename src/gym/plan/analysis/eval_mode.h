@@ -11,7 +11,7 @@ namespace tritonsmith::gym::plan::analysis {
 // Tells whether forward draws random numbers, by the tags of its operators.
 bool draws_in_forward(const Plan& plan);
 
-// Makes dropout pass its input on. Batch norm and instance norm draw nothing and stay as they were
+// Makes dropout pass its input on, and attention drop nothing. Batch norm and instance norm draw nothing and stay as they were
 // built, because a kernel for them must compute the batch's statistics.
 Plan in_eval_mode(Plan plan);
 
